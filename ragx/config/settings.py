@@ -1,0 +1,238 @@
+"""The one table of settings: section, key, type, default, range and meaning.
+
+Validation, `ragx config`, `ragx.toml` and the README's table are all derived from these dataclasses.
+A setting typed `X | None` accepts the word "auto" in TOML, which is None here: the model's catalogue row decides.
+"""
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+Effect = Literal["query", "files", "graph", "keyword", "full"]
+"""What a change costs: nothing, a new walk of the tree, a new graph, a new keyword index, or `index --full`."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a setting means and which values it accepts."""
+
+    help: str
+    effect: Effect
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+def _setting(
+    default: Any,
+    help: str,
+    *,
+    effect: Effect = "query",
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    return field(default=default, metadata={"rule": Rule(help, effect, low, high, choices)})
+
+
+DOCUMENT_GLOBS = ("*.md", "*.mdx", "*.markdown", "*.rst", "*.txt", "*.adoc", "*.asciidoc", "*.org")
+CODE_GLOBS = (
+    "*.py", "*.pyi", "*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts", "*.vue", "*.svelte",
+    "*.go", "*.rs", "*.java", "*.kt", "*.kts", "*.scala", "*.groovy", "*.c", "*.h", "*.cc", "*.cpp", "*.cxx",
+    "*.hh", "*.hpp", "*.hxx", "*.m", "*.mm", "*.cs", "*.fs", "*.vb", "*.rb", "*.php", "*.pl", "*.pm", "*.lua",
+    "*.r", "*.jl", "*.swift", "*.dart", "*.ex", "*.exs", "*.erl", "*.hs", "*.ml", "*.clj", "*.lisp", "*.el",
+    "*.sh", "*.bash", "*.zsh", "*.fish", "*.ps1", "*.bat", "*.sql", "*.proto", "*.graphql", "*.tf", "*.nix",
+    "*.css", "*.scss", "*.less", "*.html", "*.htm", "*.ipynb", "Dockerfile", "Makefile", "*.mk", "*.cmake",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Which files are indexed."""
+
+    include: tuple[str, ...] = _setting(
+        DOCUMENT_GLOBS + CODE_GLOBS, "gitignore-style globs of the files to index; case does not matter", effect="files"
+    )
+    exclude: tuple[str, ...] = _setting(
+        ("*.lock", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum", "requirements*.txt",
+         "constraints*.txt", "LICENSE*", "COPYING*", "*.min.js", "*.min.css", "*.map", "dist/", "build/", "target/",
+         "coverage/", "vendor/"),
+        "gitignore-style globs of the files and folders to leave out", effect="files",
+    )  # fmt: skip
+    respect_gitignore: bool = _setting(True, "leave out what git ignores", effect="files")
+    max_file_bytes: int = _setting(
+        2 * 1024 * 1024, "larger files are skipped", effect="files", low=1, high=1024 * 1024 * 1024
+    )
+
+
+@dataclass(frozen=True)
+class Chunking:
+    """How files are cut."""
+
+    size_tokens: int = _setting(
+        800, "largest chunk in the model's tokens; capped by the model's window", effect="full", low=32, high=32768
+    )
+    overlap: float = _setting(
+        0.15, "share of a chunk that the next part of the same split section repeats", effect="full", low=0, high=0.5
+    )
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """The keyword leg (BM25)."""
+
+    k1: float = _setting(1.2, "how fast repeated words stop counting", low=0, high=10)
+    b: float = _setting(0.75, "how much long chunks are held back", low=0, high=1)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The similarity graph."""
+
+    k: int = _setting(8, "nearest distinct texts that a chunk is linked to", effect="graph", low=1, high=100)
+    min_edge_sim: float = _setting(0.55, "similar edges below this cosine are not followed", low=-1, high=1)
+
+
+@dataclass(frozen=True)
+class Communities:
+    """Leiden communities, computed anew in each run."""
+
+    resolution: float = _setting(1.0, "higher: more and smaller communities", effect="graph", low=0.01, high=100)
+    seed: int = _setting(42, "seed of the Leiden algorithm", effect="graph", low=0, high=2**31 - 1)
+
+
+@dataclass(frozen=True)
+class Traversal:
+    """How heat spreads from the best hits over the graph. Unset values come from the preset."""
+
+    preset: str = _setting(
+        "additive", "additive: sums, degree-normalised; classic: the hottest path", choices=("additive", "classic")
+    )
+    seeds: int = _setting(20, "best hits that emit heat", low=1, high=100)
+    hops: int | None = _setting(None, "steps that heat travels (additive 1, classic 2)", low=0, high=5)
+    decay: float | None = _setting(None, "share of the heat that a step passes on (1.0, 0.5)", low=0, high=1)
+    query_floor: float | None = _setting(
+        None, "least cosine to the query that a chunk needs to be admitted (-1, 0.35)", low=-1, high=1
+    )
+    max_frontier: int = _setting(150, "hottest chunks that relay heat in each step", low=1, high=10000)
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """How the vector leg and the keyword leg become one ranking."""
+
+    method: str = _setting("convex", "convex: by score; rrf: by rank", choices=("convex", "rrf"))
+    vector_weight: float = _setting(0.6, "weight of the vector leg in a convex fusion", low=0, high=1)
+    rrf_k: int = _setting(60, "constant of reciprocal rank fusion", low=1, high=1000)
+    per_query_top: int = _setting(100, "hits that each leg contributes", low=1, high=1000)
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Weights of the final score, normalised to sum 1. "auto" takes them from the reranker's catalogue row."""
+
+    alpha_rerank: float | None = _setting(None, "weight of the cross-encoder", low=0, high=1)
+    beta_heat: float | None = _setting(None, "weight of the heat", low=0, high=1)
+    gamma_vector: float | None = _setting(None, "weight of the fused first stage", low=0, high=1)
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """The model that turns text into vectors."""
+
+    provider: str = _setting("onnx", "onnx runs in this process and needs no server", effect="full", choices=("onnx",))
+    model: str = _setting("bge-small-en-v1.5", "a model of the catalogue", effect="full")
+    doc_prefix: str | None = _setting(None, "put before each text that is indexed", effect="full")
+    query_prefix: str | None = _setting(None, "put before each query", effect="full")
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Reformulations of the question by an LLM."""
+
+    enabled: bool = _setting(False, "expand each query with one LLM call")
+
+
+@dataclass(frozen=True)
+class Rerank:
+    """The cross-encoder on the best hits."""
+
+    enabled: bool = _setting(True, "rerank the best hits")
+    model: str = _setting("ms-marco-MiniLM-L-12-v2", "a reranker of the catalogue")
+    depth: int | None = _setting(None, "hits that are reranked", low=1, high=1000)
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a query prints."""
+
+    top: int = _setting(8, "results", low=1, high=1000)
+    max_chunk_chars: int = _setting(1200, "characters of a chunk in the JSON", low=1, high=1_000_000)
+
+
+@dataclass(frozen=True)
+class Index:
+    """Where the index lives; only in ~/.ragxrc, since it is a matter of the machine."""
+
+    path: str = _setting("", "folder for the index instead of .ragx beside ragx.toml; RAGX_DIR wins")
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings in force."""
+
+    corpus: Corpus = field(default_factory=Corpus)
+    chunking: Chunking = field(default_factory=Chunking)
+    keyword: Keyword = field(default_factory=Keyword)
+    graph: Graph = field(default_factory=Graph)
+    communities: Communities = field(default_factory=Communities)
+    traversal: Traversal = field(default_factory=Traversal)
+    fusion: Fusion = field(default_factory=Fusion)
+    scoring: Scoring = field(default_factory=Scoring)
+    embeddings: Embeddings = field(default_factory=Embeddings)
+    expansion: Expansion = field(default_factory=Expansion)
+    rerank: Rerank = field(default_factory=Rerank)
+    query: Query = field(default_factory=Query)
+    index: Index = field(default_factory=Index)
+
+
+MACHINE_SECTIONS = ("embeddings", "expansion", "rerank", "index")
+"""Sections that ~/.ragxrc may hold."""
+
+MACHINE_ONLY_SECTIONS = ("index",)
+"""Sections that ragx.toml may not hold."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One row of the table: where it stands, its type, default and rule."""
+
+    section: str
+    key: str
+    type: Any
+    default: Any
+    rule: Rule
+
+    @property
+    def name(self) -> str:
+        return f"{self.section}.{self.key}"
+
+
+def _table() -> dict[str, Setting]:
+    rows = [
+        Setting(section.name, key.name, key.type, key.default, key.metadata["rule"])
+        for section in fields(Config)
+        for key in fields(section.type)  # type: ignore[arg-type]  # the annotation is the class itself
+    ]
+    return {row.name: row for row in rows}
+
+
+SETTINGS: dict[str, Setting] = _table()
+
+
+def settings_with_effect(config: Config, *effects: Effect) -> dict[str, Any]:
+    """The values in force of all settings whose change has one of `effects`, by name, JSON-ready."""
+    return {
+        name: list(value) if isinstance(value := getattr(getattr(config, row.section), row.key), tuple) else value
+        for name, row in SETTINGS.items()
+        if row.rule.effect in effects
+    }

@@ -1,0 +1,50 @@
+"""Every error that a user can cause or mend.
+
+    RagxError              exit 2, one line on stderr: what is wrong, and the command that mends it
+    ├── UsageError         a bad argument, query or path
+    ├── ConfigError        a bad, unknown or contradicting setting
+    ├── IndexMissing       no index here yet
+    ├── IndexUnusable      foreign, damaged, newer, or built with settings that no longer hold
+    ├── IndexLocked        another process is indexing, or holds the file open for writing
+    └── ModelError         weights missing, not the expected ones, or a server that does not answer as it should
+
+Anything else that escapes is a bug and keeps its traceback.
+"""
+
+from typing import ClassVar
+
+
+class RagxError(Exception):
+    """What is wrong (`message`) and what to run (`hint`, may be empty); `code` names the kind in JSON."""
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(RagxError):
+    code = "usage"
+
+
+class ConfigError(RagxError):
+    code = "config"
+
+
+class IndexMissing(RagxError):
+    code = "no_index"
+
+
+class IndexUnusable(RagxError):
+    code = "index_unusable"
+
+
+class IndexLocked(RagxError):
+    code = "locked"
+
+
+class ModelError(RagxError):
+    code = "model"
