@@ -173,7 +173,9 @@ class Query:
 class Index:
     """Where the index lives; only in ~/.ragxrc, since it is a matter of the machine."""
 
-    path: str = _setting("", "folder for the index instead of .ragx beside ragx.toml; RAGX_DIR wins")
+    path: str = _setting(
+        "", "folder of all corpora's indexes, each in a subfolder, instead of .ragx beside ragx.toml; RAGX_DIR wins"
+    )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,134 @@
+"""What every command shares: the options, the talk on stderr, the one JSON document on stdout, the open corpus."""
+
+import contextlib
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ragx.config import PROJECT_FILE, Loaded, find_root, index_dir, load
+from ragx.errors import UsageError
+
+_quiet = False
+
+
+def set_quiet(quiet: bool) -> None:
+    """Silences `talk` from here on, or lets it be heard again."""
+    global _quiet
+    _quiet = quiet
+
+
+def is_quiet() -> bool:
+    """Whether the user wants nothing on stderr but errors: no progress either."""
+    return _quiet
+
+
+def _enter(directory: Path | None) -> Path | None:
+    # Paths among the other arguments are relative to DIR as well, so the process itself goes there.
+    if directory is None:
+        return None
+    try:
+        os.chdir(directory)
+    except OSError as error:
+        raise UsageError(f"cannot enter {directory}: {error.strerror}") from error
+    return Path.cwd()
+
+
+def _hush(quiet: bool) -> bool:
+    if quiet:
+        set_quiet(True)
+    return quiet
+
+
+Directory = Annotated[
+    Path | None, typer.Option("-C", metavar="DIR", help="Run as if started in DIR.", callback=_enter, is_eager=True)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON document.")]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Only errors on stderr.", callback=_hush, is_eager=True, show_default=False),
+]
+
+
+@dataclass(frozen=True)
+class OpenCorpus(Loaded):
+    """The settings of a corpus that is there, and the folder of its index."""
+
+    root: Path
+    index_dir: Path
+
+
+def open_corpus(directory: Path | None) -> OpenCorpus:
+    """The corpus of `directory` (None: the current one) or of a folder above it; says its warnings on stderr."""
+    loaded = settings_in_force(directory)
+    if loaded.root is None:
+        raise no_corpus()
+    return OpenCorpus(
+        config=loaded.config,
+        root=loaded.root,
+        warnings=loaded.warnings,
+        sources=loaded.sources,
+        index_dir=index_dir(loaded.root, loaded.config),
+    )
+
+
+def settings_in_force(directory: Path | None) -> Loaded:
+    """The settings that hold in `directory`, corpus or not; says their warnings on stderr."""
+    loaded = load(find_root(here(directory)))
+    for warning in loaded.warnings:
+        talk(f"warning: {warning}")
+    return loaded
+
+
+def no_corpus() -> UsageError:
+    """The error of a command that was started outside of any corpus."""
+    return UsageError(f"no {PROJECT_FILE} here or in a parent folder", "ragx init")
+
+
+def here(directory: Path | None) -> Path:
+    """The folder that the command was started in, or sent to by `-C`."""
+    try:
+        return directory or Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the current folder does not exist any more") from error
+
+
+def talk(message: str) -> None:
+    """A line on stderr for whoever watches; nothing with `--quiet`."""
+    if not _quiet:
+        say(message)
+
+
+def say(message: str) -> None:
+    """A line on stderr, `--quiet` or not. A reader of stderr that went away ends no run."""
+    with contextlib.suppress(OSError):
+        print(printable(message), file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """The text with control characters written as escapes: a file's name must not drive the terminal."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def one_line(text: str) -> str:
+    """The text on a single line."""
+    return " ".join(line for part in text.splitlines() if (line := part.strip()))
+
+
+def emit_json(document: Mapping[str, Any]) -> None:
+    """Prints the command's one JSON document, in the order given."""
+    # A backslash escape for what an ASCII stdout cannot carry would not be JSON.
+    narrow = "utf" not in (sys.stdout.encoding or "").lower()
+    print(json.dumps(document, ensure_ascii=narrow, allow_nan=False))
+
+
+def show_help(context: typer.Context) -> None:
+    """Ends a group that was called without a command: its help on stderr, exit 2."""
+    say(context.get_help())
+    raise typer.Exit(2)

@@ -1,0 +1,23 @@
+"""The settings in force, from the table in `settings`, a corpus's ragx.toml and ~/.ragxrc."""
+
+from ragx.config.edit import initial_toml, parse_value, set_value
+from ragx.config.load import MACHINE_FILE, PROJECT_FILE, Loaded, Source, find_root, index_dir, load, machine_file
+from ragx.config.settings import SETTINGS, Config, Setting, settings_with_effect
+
+__all__ = [
+    "MACHINE_FILE",
+    "PROJECT_FILE",
+    "SETTINGS",
+    "Config",
+    "Loaded",
+    "Setting",
+    "Source",
+    "find_root",
+    "index_dir",
+    "initial_toml",
+    "load",
+    "machine_file",
+    "parse_value",
+    "set_value",
+    "settings_with_effect",
+]
