@@ -49,6 +49,10 @@ class TokenCounter(Protocol):
         """How many tokens the model sees for this text, special tokens not counted."""
         ...
 
+    def clip(self, text: str, tokens: int) -> str:
+        """The longest beginning of `text`, cut between two tokens, that has at most `tokens` of them."""
+        ...
+
 
 class Embedder(Protocol):
     """A model that turns text into unit vectors of `dimension` float32."""
@@ -99,31 +103,20 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """How heat reached a chunk: from which seed, over which last edge, in which step."""
-
-    seed: int
-    parent: int
-    kind: str
-    weight: float
-    hop: int
-    path: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A ranked chunk. The parts of the score are in [0, 1] before weighting; None: the stage did not run for it."""
+    """A chunk on the way of the heat, and the edge that led to it; the seed has none."""
 
     chunk_id: int
     file: str
-    kind: str
-    headings: tuple[str, ...]
-    language: str
-    byte_start: int
-    byte_end: int
     line_start: int
     line_end: int
-    text: str
-    score: float
+    kind: str | None
+    weight: float | None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a score is made of. vector, lexical, fused, heat and rerank are in [0, 1] before weighting; None: no such part."""
+
     cosine: float | None
     bm25: float | None
     vector: float | None
@@ -132,7 +125,26 @@ class Hit:
     heat: float | None
     rerank: float | None
     logit: float | None
-    step: Step | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A ranked chunk."""
+
+    chunk_id: int
+    file: str
+    score: float
+    parts: Parts
+    kind: str
+    headings: tuple[str, ...]
+    language: str
+    byte_start: int
+    byte_end: int
+    line_start: int
+    line_end: int
+    text: str
+    trace: tuple[Step, ...] = ()
+    """From the seed to this chunk, where heat reached it and an explanation was asked for."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +167,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a query: all candidates in order, never cut by `--top`."""
+    """The result of a query: the best chunks, as many as asked for, and all files that any candidate stands in."""
 
     query: str
     hits: tuple[Hit, ...]
@@ -163,37 +175,58 @@ class Answer:
     stages: tuple[Stage, ...]
     weights: dict[str, float]
     relevant: bool
-    """False: nothing in the corpus is about this query (DESIGN: no rare term occurs, no chunk is near enough)."""
+    """False: nothing in the corpus is about this query: no rare term of it occurs, and no chunk is near enough."""
 
-    words: tuple[str, ...] = ()
-    """Surface forms of the query's terms, for marking them in a snippet."""
+    terms: frozenset[str]
+    """The query's terms as the keyword index spells them, for marking words in a snippet."""
+
+
+@dataclass(frozen=True)
+class FileChanges:
+    """The files of a run by what it did with them, as paths; `unchanged` is a number."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    unchanged: int
+    skipped: tuple[Skipped, ...]
 
 
 @dataclass(frozen=True)
 class IndexReport:
-    """What an indexing run did."""
+    """What an indexing run did; with `dry_run`, what it would do to files. `changed`: a new index was published."""
 
     path: str
     changed: bool
     dry_run: bool
     full: bool
-    files_added: int
-    files_changed: int
-    files_removed: int
-    files_unchanged: int
-    chunks_added: int
-    chunks_removed: int
-    chunks_total: int
-    texts_embedded: int
-    texts_reused: int
-    edges_total: int
-    communities_total: int
-    skipped: tuple[Skipped, ...] = ()
+    files: FileChanges
+    chunks_added: int = 0
+    chunks_removed: int = 0
+    chunks_total: int = 0
+    texts_embedded: int = 0
+    texts_reused: int = 0
+    edges_total: int = 0
+    communities_total: int = 0
     warnings: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
-    added: tuple[str, ...] = ()
-    modified: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
+
+    def counts(self) -> dict[str, int]:
+        """The report in numbers."""
+        return {
+            "files_added": len(self.files.added),
+            "files_changed": len(self.files.changed),
+            "files_removed": len(self.files.removed),
+            "files_unchanged": self.files.unchanged,
+            "files_skipped": len(self.files.skipped),
+            "chunks_added": self.chunks_added,
+            "chunks_removed": self.chunks_removed,
+            "chunks_total": self.chunks_total,
+            "texts_embedded": self.texts_embedded,
+            "texts_reused": self.texts_reused,
+            "edges_total": self.edges_total,
+            "communities_total": self.communities_total,
+        }
 
 
 class Progress(Protocol):

@@ -1,0 +1,14 @@
+"""The graph between chunks: similar edges and communities."""
+
+from ragx.graph.communities import find_communities
+from ragx.graph.similar import TextGraph, Texts, link_similar, read_text_graph, read_texts, vector_matrix
+
+__all__ = [
+    "TextGraph",
+    "Texts",
+    "find_communities",
+    "link_similar",
+    "read_text_graph",
+    "read_texts",
+    "vector_matrix",
+]

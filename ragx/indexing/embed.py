@@ -1,0 +1,125 @@
+"""Embeds each text once: vectors are committed as they arrive, so that a killed run loses at most a few."""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ragx.chunking import normalise
+from ragx.graph import Texts, vector_matrix
+from ragx.indexing.ingest import embedding_id
+from ragx.store import Store, statements
+from ragx.types import Embedder, Progress
+
+_INDEX = statements("index")
+
+_COMMIT_TEXTS = 256
+_COMMIT_SECONDS = 2.0
+_READ_CHUNKS = 256
+
+SAMPLE = 200
+LEAST_SAMPLE = 20
+QUANTILE = 0.01
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
+
+
+def embed_chunks(store: Store, embedder: Embedder, progress: Progress) -> int:
+    """Gives each text its vector, where it has none yet; returns how many were computed."""
+    missing = store.rows(_INDEX.missing_embeddings)
+    progress.stage("embedding", len(missing), "texts")
+    ids = [row[0] for row in missing]
+    return _embed(store, embedder, ids, _prefixed(embedder.doc_prefix, _texts(store, missing)), progress)
+
+
+@dataclass(frozen=True)
+class OwnSentences:
+    """Sentences of the corpus, embedded as queries: the ids of their vectors, and how many were computed."""
+
+    ids: tuple[int, ...]
+    computed: int
+
+
+def embed_own_sentences(store: Store, embedder: Embedder, progress: Progress) -> OwnSentences:
+    """One sentence from each of the chunks with the smallest ids."""
+    window = embedder.window - embedder.counter.count(embedder.query_prefix)
+    by_id: dict[int, str] = {}
+    for text in store.rows(_INDEX.sample_texts, sample=SAMPLE):
+        sentence = embedder.counter.clip(_sentence(normalise(text[0])), window)
+        by_id[embedding_id(embedder, embedder.query_prefix, sentence)] = sentence
+    known = {row[0] for row in store.rows(_INDEX.known_embeddings, ids=list(by_id))}
+    wanted = [sentence_id for sentence_id in by_id if sentence_id not in known]
+    progress.stage("measuring", len(wanted), "texts")
+    sentences = (by_id[sentence_id] for sentence_id in wanted)
+    computed = _embed(store, embedder, wanted, _prefixed(embedder.query_prefix, sentences), progress)
+    return OwnSentences(tuple(sorted(by_id)), computed)
+
+
+def second_best_cosine(store: Store, texts: Texts, sentences: OwnSentences) -> float | None:
+    """How near the corpus's own sentences come to it: the 1 % quantile of each one's second best cosine.
+
+    The best is the chunk that the sentence stands in. None where the corpus is too small to tell.
+    """
+    if len(sentences.ids) < LEAST_SAMPLE or len(texts.ids) < LEAST_SAMPLE:
+        return None
+    table = store.run(_INDEX.embeddings_by_id, ids=list(sentences.ids)).to_arrow_table()
+    queries = vector_matrix(table, texts.vectors.shape[1])
+    second = [np.partition(texts.vectors @ query, -2)[-2] for query in queries]
+    return round(float(np.quantile(second, QUANTILE)), 6)
+
+
+def drop_dead_vectors(store: Store, sentences: OwnSentences) -> None:
+    """Forgets the vectors that nothing uses once they are a third of all; until then they wait for their text to come back."""
+    dead = store.value(_INDEX.count_dead_embeddings) - len(sentences.ids)
+    if dead > store.value(_INDEX.count_texts) / 2:
+        store.run(_INDEX.drop_dead_embeddings, keep=list(sentences.ids))
+
+
+def _sentence(text: str) -> str:
+    """A sentence from the middle of the text, of 4 to 40 words where there is one."""
+    parts = [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
+    fitting = [part for part in parts if 4 <= len(part.split()) <= 40] or parts
+    return fitting[len(fitting) // 2]
+
+
+def _texts(store: Store, missing: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """The texts of the chunks, in order, a few hundred in memory at a time."""
+    for start in range(0, len(missing), _READ_CHUNKS):
+        chunk_ids = [chunk_id for _, chunk_id in missing[start : start + _READ_CHUNKS]]
+        texts = dict(store.rows(_INDEX.read_texts, chunk_ids=chunk_ids))
+        yield from (normalise(texts[chunk_id]) for chunk_id in chunk_ids)
+
+
+def _prefixed(prefix: str, texts: Iterator[str]) -> Iterator[str]:
+    return (prefix + text for text in texts)
+
+
+def _embed(store: Store, embedder: Embedder, ids: Sequence[int], texts: Iterator[str], progress: Progress) -> int:
+    """Commits a vector for each id, in batches; what a failure interrupts is committed before it is reported."""
+    waiting: list[NDArray[np.float32]] = []
+    done = 0
+    since = time.monotonic()
+
+    def commit() -> None:
+        nonlocal done, since
+        if waiting:
+            vectors = pa.FixedSizeListArray.from_arrays(pa.array(np.concatenate(waiting)), embedder.dimension)
+            mine = pa.array(ids[done : done + len(waiting)], pa.int64())
+            store.load(_INDEX.add_embeddings, pa.table({"id": mine, "vector": vectors}))
+            done += len(waiting)
+            waiting.clear()
+        since = time.monotonic()
+
+    try:
+        for vector in embedder.embed(texts):
+            waiting.append(vector)
+            progress.advance(1)
+            if len(waiting) >= _COMMIT_TEXTS or time.monotonic() - since > _COMMIT_SECONDS:
+                commit()
+    finally:
+        commit()
+    return done

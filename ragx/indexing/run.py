@@ -1,0 +1,211 @@
+"""An indexing run, top to bottom: compare, build aside, publish once."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragx import __version__
+from ragx.config import Config, index_dir, settings_with_effect
+from ragx.errors import ConfigError, IndexUnusable
+from ragx.graph import TextGraph, find_communities, link_similar, read_text_graph, read_texts
+from ragx.indexing import building
+from ragx.indexing.embed import drop_dead_vectors, embed_chunks, embed_own_sentences, second_best_cosine
+from ragx.indexing.ingest import create_staging, drop_files, ingest, settle_terms, touch_files
+from ragx.indexing.lock import exclusive
+from ragx.indexing.plan import KnownFile, Plan, known_files, make_plan
+from ragx.models import load_embedder
+from ragx.store import INDEX_NAME, open_index, statements, wal_path
+from ragx.types import Embedder, FileChanges, IndexReport, Progress, Skipped
+
+_INDEX = statements("index")
+_GRAPH = statements("graph")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run: `full` builds anew, `keep_vectors` re-uses a full build's unchanged texts' vectors all the same."""
+
+    full: bool = False
+    keep_vectors: bool = False
+    dry_run: bool = False
+    wait: bool = False
+
+
+@dataclass
+class _Clock:
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = round(self.seconds.get(name, 0.0) + time.perf_counter() - started, 3)
+
+
+@dataclass(frozen=True)
+class _Published:
+    """What the published index says before the run: nothing where there is none."""
+
+    meta: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, KnownFile] = field(default_factory=dict)
+    graph: TextGraph = field(default_factory=TextGraph.empty)
+    chunks: int = 0
+
+
+def index(root: Path, config: Config, options: Options, progress: Progress) -> IndexReport:
+    """Brings the index of `root` up to date, or says with `dry_run` what that would do."""
+    folder = index_dir(root, config)
+    if options.dry_run:
+        return _index(root, folder, config, options, progress)
+    with exclusive(folder, wait=options.wait):
+        wal_path(folder / INDEX_NAME).unlink(missing_ok=True)
+        return _index(root, folder, config, options, progress)
+
+
+def _index(root: Path, folder: Path, config: Config, options: Options, progress: Progress) -> IndexReport:
+    clock = _Clock()
+    published = folder / INDEX_NAME
+    scanned_ns = time.time_ns()
+    with clock.stage("discover"):
+        progress.stage("looking for files", None, "files")
+        before = _read_published(folder, options)
+        _check_settings(before.meta, config)
+        plan = make_plan(root, config.corpus, folder, before.files, before.meta.get("scanned_ns", 0))
+    graph_settings = settings_with_effect(config, "graph")
+    same_graph = before.meta.get("graph_settings") == graph_settings
+    current = bool(before.meta) and plan.empty and same_graph
+    if options.dry_run or current or not (plan.added or before.meta or published.exists()):
+        report = IndexReport(
+            path=str(published),
+            changed=False,
+            dry_run=options.dry_run,
+            full=options.full,
+            files=_file_changes(plan, plan.skipped),
+            chunks_total=before.chunks,
+            seconds=clock.seconds,
+        )
+        if current and not options.dry_run:
+            for path in building.leftovers(folder):
+                building.remove(path)
+        return report
+
+    embedder = load_embedder(config.embeddings, announce=progress.warn)
+    _check_model(before.meta, embedder)
+    interrupted = building.leftovers(folder)
+    with building.start(folder, published if before.meta else None, embedder.dimension) as store:
+        store.set_meta("full", options.full)
+        for path in interrupted:
+            building.salvage(store, path, full=options.full, progress=progress)
+        if options.full and options.keep_vectors and published.exists():
+            building.take_vectors(store, published, progress=progress)
+        with clock.stage("read"):
+            store.run(_INDEX.drop_chunk_index)
+            create_staging(store)
+            drop_files(store, [*plan.removed, *(stat.path for stat in plan.changed)])
+            touch_files(store, plan.touched)
+            kept = store.value(_INDEX.count_chunks)
+            ingested = ingest(store, root, [*plan.added, *plan.changed], config.chunking, embedder, progress)
+        with clock.stage("keywords"):
+            progress.stage("sorting keywords", None, "")
+            settle_terms(store)
+        with clock.stage("embed"):
+            embedded = embed_chunks(store, embedder, progress)
+            sentences = embed_own_sentences(store, embedder, progress)
+        with clock.stage("edges"):
+            texts = read_texts(store, embedder.dimension)
+            link_similar(store, texts, before.graph if same_graph else TextGraph.empty(), config.graph.k, progress)
+            own_cosine = second_best_cosine(store, texts, sentences)
+        with clock.stage("communities"):
+            progress.stage("finding communities", None, "")
+            find_communities(store, config.communities)
+        with clock.stage("publish"):
+            progress.stage("publishing", None, "")
+            drop_dead_vectors(store, sentences)
+            store.run(_INDEX.create_chunk_index)
+            for key, value in {
+                "ragx_version": __version__,
+                "scanned_ns": scanned_ns,
+                "embedder": _identity(embedder),
+                "full_settings": settings_with_effect(config, "full"),
+                "graph_settings": graph_settings,
+                "own_sentence_cosine": own_cosine,
+            }.items():
+                store.set_meta(key, value)
+            report = IndexReport(
+                path=str(published),
+                changed=True,
+                dry_run=False,
+                full=options.full,
+                files=_file_changes(plan, plan.skipped + ingested.skipped),
+                chunks_added=ingested.chunks,
+                chunks_removed=before.chunks - kept,
+                chunks_total=store.value(_INDEX.count_chunks),
+                texts_embedded=embedded + sentences.computed,
+                texts_reused=ingested.texts - embedded,
+                edges_total=store.value(_GRAPH.count_edges),
+                communities_total=store.value(_GRAPH.count_communities),
+                warnings=ingested.warnings,
+                seconds=clock.seconds,
+            )
+            store.set_meta("last_run", {"finished_ns": time.time_ns(), **report.counts(), "seconds": clock.seconds})
+            building.publish(store, folder)
+    return report
+
+
+def _read_published(folder: Path, options: Options) -> _Published:
+    """The published index, unless there is none or a full build replaces it whatever it is."""
+    if options.full or not (folder / INDEX_NAME).exists():
+        return _Published()
+    with open_index(folder) as store:
+        return _Published(store.meta(), known_files(store), read_text_graph(store), store.value(_INDEX.count_chunks))
+
+
+def _check_settings(meta: dict[str, Any], config: Config) -> None:
+    """Refuses to mix chunks or vectors made with different settings."""
+    before = meta.get("full_settings", {})
+    for name, value in settings_with_effect(config, "full").items():
+        if name in before and before[name] != value:
+            raise ConfigError(
+                f"{name} is {_shown(value)}, but the index was built with {_shown(before[name])}",
+                f"build it anew with: ragx index --full, or go back with: ragx config set {name} {_shown(before[name])}",
+            )
+
+
+def _check_model(meta: dict[str, Any], embedder: Embedder) -> None:
+    """Refuses to mix vectors of different weights that go by one name."""
+    before = meta.get("embedder", {})
+    if before and before["fingerprint"] != embedder.fingerprint:
+        raise IndexUnusable(
+            f"the weights of {embedder.model} are not those that the index was built with", "run: ragx index --full"
+        )
+
+
+def _shown(value: Any) -> str:
+    return "auto" if value is None else str(value) or '""'
+
+
+def _identity(embedder: Embedder) -> dict[str, Any]:
+    return {
+        "model": embedder.model,
+        "fingerprint": embedder.fingerprint,
+        "dimension": embedder.dimension,
+        "doc_prefix": embedder.doc_prefix,
+        "query_prefix": embedder.query_prefix,
+    }
+
+
+def _file_changes(plan: Plan, skipped: tuple[Skipped, ...]) -> FileChanges:
+    """The plan, less what turned out to be no text."""
+    unread = {entry.path for entry in skipped}
+    return FileChanges(
+        added=tuple(stat.path for stat in plan.added if stat.path not in unread),
+        changed=tuple(stat.path for stat in plan.changed if stat.path not in unread),
+        removed=plan.removed,
+        unchanged=plan.unchanged,
+        skipped=skipped,
+    )

@@ -1,0 +1,5 @@
+"""Answers queries from a published index."""
+
+from ragx.search.searcher import Options, Searcher
+
+__all__ = ["Options", "Searcher"]

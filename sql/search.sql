@@ -1,0 +1,262 @@
+-- name: clear_cosines
+-- Forgets the previous query's vector leg.
+DELETE FROM cosines;
+
+-- name: clear_keyword_scores
+-- Forgets the previous query's keyword leg.
+DELETE FROM keyword_scores;
+
+-- name: clear_pool
+-- Forgets the previous fusion.
+DELETE FROM pool;
+
+-- name: clear_heat
+-- Forgets the previous traversal.
+DELETE FROM heat;
+
+-- name: clear_logits
+-- Forgets the previous query's cross-encoder scores.
+DELETE FROM logits;
+
+-- name: scan_vectors
+-- The exact vector leg: the cosine of every chunk to the query. Vectors that no chunk uses any more are joined away.
+INSERT INTO cosines
+SELECT chunks.id, scores.cosine
+FROM (SELECT id, array_inner_product(vector, $vector::embedding) AS cosine FROM embeddings) AS scores
+JOIN chunks ON chunks.embedding_id = scores.id;
+
+-- name: score_keywords
+-- The keyword leg: BM25 (Robertson, Zaragoza 2009, with the idf of Lucene, never negative) of every chunk that holds a query term.
+-- A token of the query has a term for each language of the corpus; in a chunk, the best of them counts.
+INSERT INTO keyword_scores
+WITH query_terms AS (
+    SELECT unnest($tokens::INTEGER[]) AS token, unnest($term_ids::BIGINT[]) AS term_id
+),
+corpus AS (
+    SELECT count(*) AS chunk_count, avg(term_count) AS mean_terms FROM chunks
+),
+matches AS (
+    SELECT
+        query_terms.token,
+        postings.chunk_id,
+        max(
+            ln(1 + (corpus.chunk_count - terms.df + 0.5) / (terms.df + 0.5))
+            * postings.tf * ($k1 + 1)
+            / (postings.tf + $k1 * (1 - $b + $b * chunks.term_count / corpus.mean_terms))
+        ) AS bm25
+    FROM query_terms
+    JOIN terms ON terms.id = query_terms.term_id
+    JOIN postings ON postings.term_id = query_terms.term_id
+    JOIN chunks ON chunks.id = postings.chunk_id
+    CROSS JOIN corpus
+    GROUP BY query_terms.token, postings.chunk_id
+)
+SELECT chunk_id, sum(bm25 ORDER BY token) FROM matches GROUP BY chunk_id;
+
+-- name: fuse
+-- The union of the best of both legs, fused. convex: each leg min-maxed over the union; rrf: the sum of the reciprocal ranks
+-- (Cormack, Clarke, Buettcher 2009).
+INSERT INTO pool
+WITH vector_leg AS (
+    SELECT chunk_id, row_number() OVER (ORDER BY cosine DESC, chunk_id) AS place
+    FROM cosines
+    ORDER BY cosine DESC, chunk_id
+    LIMIT $top
+),
+keyword_leg AS (
+    SELECT chunk_id, row_number() OVER (ORDER BY bm25 DESC, chunk_id) AS place
+    FROM keyword_scores
+    ORDER BY bm25 DESC, chunk_id
+    LIMIT $top
+),
+members AS (
+    SELECT
+        chunk_id,
+        cosines.cosine,
+        coalesce(keyword_scores.bm25, 0) AS bm25,
+        coalesce(1 / ($rrf_k + vector_leg.place), 0) + coalesce(1 / ($rrf_k + keyword_leg.place), 0) AS reciprocal
+    FROM vector_leg
+    FULL JOIN keyword_leg USING (chunk_id)
+    LEFT JOIN cosines USING (chunk_id)
+    LEFT JOIN keyword_scores USING (chunk_id)
+),
+parts AS (
+    SELECT
+        *,
+        min_max(cosine, min(cosine) OVER (), max(cosine) OVER ()) AS vector,
+        min_max(bm25, min(bm25) OVER (), nullif(max(bm25) OVER (), 0)) AS lexical
+    FROM members
+)
+SELECT
+    chunk_id, true, cosine, bm25, vector, lexical,
+    CASE WHEN $method = 'rrf' THEN reciprocal ELSE convex(vector, lexical, $vector_weight) END
+FROM parts;
+
+-- name: spread_heat
+-- Heat from the best of the pool over the graph, by either rule.
+-- sum (the additive rule): a seed emits what its score exceeds the last seed's by, a chunk's heat is the sum of what arrives.
+-- max (the classic rule): a seed starts with its score, a chunk's heat is the hottest arrival.
+-- Each step passes on heat x weight x decay, divided by sqrt(degree x degree) where degrees normalise. Only chunks near enough
+-- to the query are admitted (seeds always), only the hottest relay, and what is not hotter than before relays nothing.
+INSERT INTO heat
+WITH RECURSIVE
+followed AS (
+    SELECT src, dst, kind, weight FROM edges WHERE weight >= $min_edge_sim
+),
+degrees AS MATERIALIZED (
+    SELECT src AS chunk_id, sum(weight ORDER BY dst) AS degree FROM followed GROUP BY src
+),
+seeds AS MATERIALIZED (
+    SELECT chunk_id, fused, min(fused) OVER () AS least
+    FROM (SELECT chunk_id, fused FROM pool ORDER BY fused DESC, chunk_id LIMIT $seeds)
+),
+walk (chunk_id, heat, emits, seed, parent, kind, weight, hop, path) USING KEY (chunk_id) AS (
+    SELECT
+        chunk_id,
+        CASE WHEN $aggregate = 'max' THEN fused ELSE 0 END,
+        CASE WHEN $aggregate = 'max' THEN fused ELSE fused - least END,
+        chunk_id, NULL::BIGINT, NULL::VARCHAR, NULL::DOUBLE, 0, [chunk_id]
+    FROM seeds
+    UNION
+    SELECT
+        arrivals.chunk_id,
+        CASE WHEN $aggregate = 'max' THEN arrivals.heat ELSE coalesce(known.heat, 0) + arrivals.heat END,
+        arrivals.heat, arrivals.seed, arrivals.parent, arrivals.kind, arrivals.weight, arrivals.hop, arrivals.path
+    FROM (
+        SELECT
+            dst AS chunk_id,
+            CASE WHEN $aggregate = 'max' THEN max(passed) ELSE sum(passed ORDER BY parent) END AS heat,
+            arg_max(seed, (passed, -parent)) AS seed,
+            arg_max(parent, (passed, -parent)) AS parent,
+            arg_max(kind, (passed, -parent)) AS kind,
+            arg_max(weight, (passed, -parent)) AS weight,
+            arg_max(list_append(path, dst), (passed, -parent)) AS path,
+            min(hop) + 1 AS hop
+        FROM (
+            SELECT
+                frontier.chunk_id AS parent, frontier.seed, frontier.path, frontier.hop,
+                followed.dst, followed.kind, followed.weight,
+                frontier.emits * followed.weight * $decay
+                / CASE WHEN $normalise = 'degree' THEN sqrt(source.degree * target.degree) ELSE 1 END AS passed
+            FROM (
+                SELECT * FROM walk
+                WHERE hop < $hops AND emits > 0
+                QUALIFY row_number() OVER (ORDER BY emits DESC, chunk_id) <= $max_frontier
+            ) AS frontier
+            JOIN followed ON followed.src = frontier.chunk_id
+            JOIN degrees AS source ON source.chunk_id = followed.src
+            JOIN degrees AS target ON target.chunk_id = followed.dst
+        ) AS passing
+        GROUP BY dst
+    ) AS arrivals
+    LEFT JOIN recurring.walk AS known ON known.chunk_id = arrivals.chunk_id
+    LEFT JOIN cosines ON cosines.chunk_id = arrivals.chunk_id
+    WHERE (
+        coalesce(cosines.cosine, -1) >= $query_floor
+        OR arrivals.chunk_id IN (SELECT chunk_id FROM seeds)
+    )
+    AND arrivals.heat > CASE WHEN $aggregate = 'max' THEN coalesce(known.heat, 0) ELSE 0 END
+)
+SELECT chunk_id, heat, seed, parent, kind, weight, hop, path FROM walk WHERE heat > 0;
+
+-- name: admit_heated
+-- Chunks that only the graph found join the pool, scored on the scale of those that the legs found.
+INSERT INTO pool
+WITH bounds AS (
+    SELECT
+        min(cosine) AS cosine_low, max(cosine) AS cosine_high,
+        min(bm25) AS bm25_low, nullif(max(bm25), 0) AS bm25_high
+    FROM pool
+),
+parts AS (
+    SELECT
+        heat.chunk_id,
+        cosines.cosine,
+        coalesce(keyword_scores.bm25, 0) AS bm25,
+        min_max(cosines.cosine, cosine_low, cosine_high) AS vector,
+        min_max(coalesce(keyword_scores.bm25, 0), bm25_low, bm25_high) AS lexical
+    FROM heat
+    ANTI JOIN pool USING (chunk_id)
+    LEFT JOIN cosines USING (chunk_id)
+    LEFT JOIN keyword_scores USING (chunk_id)
+    CROSS JOIN bounds
+)
+SELECT
+    chunk_id, false, cosine, bm25, vector, lexical,
+    CASE WHEN $method = 'rrf' THEN 0 ELSE convex(vector, lexical, $vector_weight) END
+FROM parts;
+
+-- name: shortlist
+-- The candidates that the cross-encoder reads, best first. The order is the first stage's with the graph's bonus
+-- and does not depend on the weights of the final score.
+SELECT candidates.chunk_id, chunks.text, chunks.headings, chunks.language
+FROM candidates
+JOIN chunks ON chunks.id = candidates.chunk_id
+ORDER BY candidates.fused + 0.1 * coalesce(candidates.heat, 0) DESC, candidates.place
+LIMIT $depth;
+
+-- name: add_logits
+-- What the cross-encoder said.
+INSERT INTO logits SELECT unnest($chunk_ids::BIGINT[]), unnest($logits::DOUBLE[]);
+
+-- name: rank
+-- The final order of all candidates. What the cross-encoder did not read stays behind what it read; without a cross-encoder the
+-- first stage's top hit stays first.
+WITH weighted AS (
+    SELECT
+        *,
+        $gamma * fused + $beta * coalesce(heat, 0) + $alpha * coalesce(rerank, 0) AS score,
+        logit IS NOT NULL AS read
+    FROM candidates
+),
+bounded AS (
+    SELECT
+        * REPLACE (
+            CASE
+                WHEN NOT read AND bool_or(read) OVER () THEN least(score, min(score) FILTER (read) OVER ())
+                WHEN place = 1 AND NOT bool_or(read) OVER () THEN max(score) OVER ()
+                ELSE score
+            END AS score
+        )
+    FROM weighted
+)
+SELECT
+    bounded.chunk_id, files.path, bounded.score, bounded.cosine, bounded.bm25,
+    bounded.vector, bounded.lexical, bounded.fused, bounded.heat, bounded.rerank, bounded.logit
+FROM bounded
+JOIN chunks ON chunks.id = bounded.chunk_id
+JOIN files ON files.id = chunks.file_id
+ORDER BY bounded.read DESC, bounded.score DESC, bounded.place;
+
+-- name: describe_chunks
+-- What a result shows of its chunk.
+SELECT id, kind, headings, language, byte_start, byte_end, line_start, line_end, text
+FROM chunks
+WHERE id IN (SELECT unnest($chunk_ids::BIGINT[]));
+
+-- name: heat_paths
+-- On which way the most heat reached chunks: from the seed to the chunk itself.
+SELECT chunk_id, path FROM heat WHERE hop > 0 AND chunk_id IN (SELECT unnest($chunk_ids::BIGINT[]));
+
+-- name: edges_between
+-- The edges between chunks of a way.
+SELECT src, dst, kind, weight
+FROM edges
+WHERE src IN (SELECT unnest($chunk_ids::BIGINT[])) AND dst IN (SELECT unnest($chunk_ids::BIGINT[]));
+
+-- name: locate_chunks
+-- Where chunks stand.
+SELECT chunks.id, files.path, chunks.line_start, chunks.line_end
+FROM chunks
+JOIN files ON files.id = chunks.file_id
+WHERE chunks.id IN (SELECT unnest($chunk_ids::BIGINT[]));
+
+-- name: best_cosine
+-- How near the nearest chunk is.
+SELECT max(cosine) FROM cosines;
+
+-- name: term_frequencies
+-- In how many chunks each of these terms occurs, and how many chunks there are.
+SELECT terms.id, terms.df, (SELECT count(*) FROM chunks) AS chunk_count
+FROM terms
+WHERE terms.id IN (SELECT unnest($term_ids::BIGINT[]));

@@ -1,0 +1,35 @@
+-- What the stages of a query hand to each other: private to a connection, emptied before each query.
+CREATE TEMP TABLE cosines (chunk_id BIGINT, cosine DOUBLE);
+CREATE TEMP TABLE keyword_scores (chunk_id BIGINT, bm25 DOUBLE);
+CREATE TEMP TABLE pool (
+    chunk_id BIGINT, retrieved BOOLEAN, cosine DOUBLE, bm25 DOUBLE, vector DOUBLE, lexical DOUBLE, fused DOUBLE
+);
+CREATE TEMP TABLE heat (
+    chunk_id BIGINT, heat DOUBLE, seed BIGINT, parent BIGINT, kind VARCHAR, weight DOUBLE, hop INTEGER, path BIGINT[]
+);
+CREATE TEMP TABLE logits (chunk_id BIGINT, logit DOUBLE);
+
+-- Min-max scaling. Values that are all equal carry no order and count fully; what is not there stays NULL.
+CREATE TEMP MACRO min_max(x, low, high) AS
+CASE WHEN x IS NULL OR high IS NULL THEN NULL WHEN high > low THEN (x - low) / (high - low) ELSE 1.0 END;
+
+-- Convex combination of two legs; a leg that did not run or found nothing (NULL) does not count.
+CREATE TEMP MACRO convex(vector, lexical, vector_weight) AS
+CASE WHEN lexical IS NULL THEN vector WHEN vector IS NULL THEN lexical ELSE vector_weight * vector + (1 - vector_weight) * lexical END;
+
+-- Every chunk that a query may return, each part of its score scaled to [0, 1].
+CREATE TEMP VIEW candidates AS
+SELECT
+    pool.chunk_id,
+    pool.cosine,
+    pool.bm25,
+    pool.vector,
+    pool.lexical,
+    min_max(pool.fused, min(pool.fused) OVER (), max(pool.fused) OVER ()) AS fused,
+    min_max(coalesce(heat.heat, 0), 0, max(heat.heat) OVER ()) AS heat,
+    min_max(logits.logit, min(logits.logit) OVER (), max(logits.logit) OVER ()) AS rerank,
+    logits.logit,
+    row_number() OVER (ORDER BY pool.fused DESC, pool.chunk_id) AS place
+FROM pool
+LEFT JOIN heat USING (chunk_id)
+LEFT JOIN logits USING (chunk_id);

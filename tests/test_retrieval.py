@@ -1,0 +1,243 @@
+"""BM25, fusion, heat and the final score in SQL equal plain Python on random data."""
+
+import math
+import random
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragx.store import Store, create_building, statements
+
+SEARCH = statements("search")
+CLOSE = {"rel": 1e-9, "abs": 1e-12}
+
+
+class Corpus:
+    """A random index in a real file: chunks with terms, vectors and edges, and the same in plain dictionaries."""
+
+    def __init__(self, path: Path, seed: int) -> None:
+        rng = random.Random(seed)
+        self.rng = rng
+        self.chunks = sorted(rng.sample(range(1, 10_000), rng.randint(1, 30)))
+        self.words = {chunk: [rng.randint(1, 12) for _ in range(rng.randint(1, 20))] for chunk in self.chunks}
+        self.vectors = {chunk: [rng.choice([-1.0, 0.0, 0.5, 1.0]) for _ in range(3)] for chunk in self.chunks}
+        self.edges: dict[tuple[int, int], float] = {}
+        for _ in range(3 * len(self.chunks)):
+            a, b = rng.choice(self.chunks), rng.choice(self.chunks)
+            if a != b:
+                self.edges[a, b] = self.edges[b, a] = round(rng.uniform(0.1, 1), 2)
+        self.store = create_building(path, 3)
+        self.store.script("session")
+        execute = self.store.connection.executemany
+        execute(
+            "INSERT INTO chunks SELECT $1, 1, 0, 'section', [], 'text', '', 0, 0, 0, 0, 0, $2, '', $1",
+            [(chunk, len(words)) for chunk, words in self.words.items()],
+        )
+        execute("INSERT INTO embeddings_recent VALUES ($1, $2)", list(self.vectors.items()))
+        self.store.connection.execute("INSERT INTO embeddings_indexed VALUES (0, [9, 9, 9])")  # of no chunk
+        self.store.connection.execute(
+            "INSERT INTO files SELECT 1, '', 'file.md', 0, 0, 0, 0, '', '', '', '', '', ''"
+        )
+        postings = [
+            (term, chunk, tf) for chunk, words in self.words.items() for term, tf in Counter(words).items()
+        ]
+        execute("INSERT INTO postings VALUES ($1, $2, $3)", postings)
+        df = Counter(term for term, _, _ in postings)
+        execute("INSERT INTO terms VALUES ($1, $1, $2)", list(df.items()))
+        if self.edges:
+            execute(
+                "INSERT INTO edges VALUES ($1, $2, 'similar', $3)",
+                [(a, b, weight) for (a, b), weight in self.edges.items()],
+            )
+
+    def bm25(self, tokens: list[list[int]], k1: float, b: float) -> dict[int, float]:
+        mean = sum(map(len, self.words.values())) / len(self.words)
+        scores: dict[int, float] = {}
+        for chunk, words in self.words.items():
+            best = []
+            for token in tokens:
+                values = []
+                for term in set(token):
+                    tf = words.count(term)
+                    df = sum(term in other for other in self.words.values())
+                    if tf:
+                        idf = math.log(1 + (len(self.words) - df + 0.5) / (df + 0.5))
+                        values.append(idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len(words) / mean)))
+                best.extend([max(values)] if values else [])
+            if best:
+                scores[chunk] = sum(best)
+        return scores
+
+    def cosines(self, query: list[float]) -> dict[int, float]:
+        return {
+            chunk: sum(x * y for x, y in zip(vector, query, strict=True)) for chunk, vector in self.vectors.items()
+        }
+
+
+def min_max(values: dict[int, float]) -> dict[int, float]:
+    low, high = min(values.values()), max(values.values())
+    return {key: (value - low) / (high - low) if high > low else 1.0 for key, value in values.items()}
+
+
+def best_first(scores: dict[int, float]) -> list[int]:
+    return sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
+
+
+def fuse(
+    cosines: dict[int, float], bm25: dict[int, float], top: int, method: str, weight: float, rrf_k: int
+) -> dict[int, float]:
+    legs = best_first(cosines)[:top], best_first(bm25)[:top]
+    union = sorted({*legs[0], *legs[1]})
+    if not union:
+        return {}
+    if method == "rrf":
+        return {
+            chunk: sum(1 / (rrf_k + leg.index(chunk) + 1) for leg in legs if chunk in leg) for chunk in union
+        }
+    vector = min_max({chunk: cosines[chunk] for chunk in union}) if cosines else {}
+    lexical = min_max({chunk: bm25.get(chunk, 0.0) for chunk in union}) if bm25 else {}
+    if not lexical:
+        return vector
+    if not vector:
+        return lexical
+    return {chunk: weight * vector[chunk] + (1 - weight) * lexical[chunk] for chunk in union}
+
+
+def spread(
+    fused: dict[int, float], edges: dict[tuple[int, int], float], cosines: dict[int, float], how: dict[str, Any]
+) -> dict[int, float]:
+    followed = {pair: weight for pair, weight in edges.items() if weight >= how["min_edge_sim"]}
+    degree: dict[int, float] = defaultdict(float)
+    for (a, _), weight in followed.items():
+        degree[a] += weight
+    seeds = best_first(fused)[: how["seeds"]]
+    hottest_wins = how["aggregate"] == "max"
+    least = min((fused[seed] for seed in seeds), default=0.0)
+    heat = {seed: fused[seed] if hottest_wins else 0.0 for seed in seeds}
+    emits = {seed: fused[seed] if hottest_wins else fused[seed] - least for seed in seeds}
+    for _ in range(how["hops"]):
+        relays = [chunk for chunk in best_first(emits) if emits[chunk] > 0][: how["max_frontier"]]
+        arrivals: dict[int, list[float]] = defaultdict(list)
+        for (a, b), weight in sorted(followed.items()):
+            if a in relays:
+                scale = math.sqrt(degree[a] * degree[b]) if how["normalise"] == "degree" else 1.0
+                arrivals[b].append(emits[a] * weight * how["decay"] / scale)
+        emits = {}
+        for chunk, passed in arrivals.items():
+            arrived = max(passed) if hottest_wins else sum(passed)
+            near = cosines.get(chunk, -1.0) >= how["query_floor"] or chunk in seeds
+            if near and arrived > (heat.get(chunk, 0.0) if hottest_wins else 0.0):
+                heat[chunk] = arrived if hottest_wins else heat.get(chunk, 0.0) + arrived
+                emits[chunk] = arrived
+    return {chunk: value for chunk, value in heat.items() if value > 0}
+
+
+def read(store: Store, columns: str, table: str) -> dict[int, float]:
+    return dict(store.connection.execute(f"SELECT chunk_id, {columns} FROM {table}").fetchall())
+
+
+traversals = st.fixed_dictionaries(
+    {
+        "min_edge_sim": st.sampled_from([-1.0, 0.3, 0.6]),
+        "seeds": st.integers(1, 8),
+        "hops": st.integers(0, 3),
+        "decay": st.sampled_from([0.5, 1.0]),
+        "aggregate": st.sampled_from(["sum", "max"]),
+        "normalise": st.sampled_from(["degree", "none"]),
+        "query_floor": st.sampled_from([-1.0, 0.0, 0.5]),
+        "max_frontier": st.integers(1, 20),
+    }
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    legs=st.sampled_from(["both", "vector", "keyword"]),
+    method=st.sampled_from(["convex", "rrf"]),
+    weight=st.sampled_from([0.0, 0.3, 0.6, 1.0]),
+    top=st.integers(1, 40),
+    how=traversals,
+)
+def test_each_stage_equals_plain_python(
+    seed: int, legs: str, method: str, weight: float, top: int, how: dict[str, Any]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = Corpus(Path(folder) / "index.duckdb", seed)
+        store, rng = corpus.store, corpus.rng
+        query = [rng.choice([-1.0, 0.5, 1.0]) for _ in range(3)]
+        tokens = [[rng.randint(1, 14) for _ in range(rng.randint(1, 2))] for _ in range(rng.randint(0, 4))]
+
+        cosines = corpus.cosines(query) if legs != "keyword" else {}
+        if legs != "keyword":
+            store.run(SEARCH.scan_vectors, vector=query)
+        assert read(store, "cosine", "cosines") == pytest.approx(cosines, **CLOSE)
+
+        bm25 = corpus.bm25(tokens, 1.2, 0.75) if legs != "vector" else {}
+        if legs != "vector":
+            pairs = sorted({(number, term) for number, token in enumerate(tokens) for term in token})
+            numbers, term_ids = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+            store.run(SEARCH.score_keywords, tokens=numbers, term_ids=term_ids, k1=1.2, b=0.75)
+        assert read(store, "bm25", "keyword_scores") == pytest.approx(bm25, **CLOSE)
+
+        # The stages after the legs are compared on the very numbers that SQL has, so that ties fall the same way.
+        cosines, bm25 = read(store, "cosine", "cosines"), read(store, "bm25", "keyword_scores")
+        store.run(SEARCH.fuse, top=top, method=method, vector_weight=weight, rrf_k=60)
+        fused = read(store, "fused", "pool")
+        assert fused == pytest.approx(fuse(cosines, bm25, top, method, weight, 60), **CLOSE)
+
+        store.run(SEARCH.spread_heat, **how)
+        heat = read(store, "heat", "heat")
+        assert heat == pytest.approx(spread(fused, corpus.edges, cosines, how), **CLOSE)
+
+        store.run(SEARCH.admit_heated, method=method, vector_weight=weight)
+        pool = read(store, "fused", "pool")
+        assert set(pool) == set(fused) | set(heat)
+        check_rank(store, pool, heat, rng)
+        store.close()
+
+
+def check_rank(store: Store, pool: dict[int, float], heat: dict[int, float], rng: random.Random) -> None:
+    alpha, beta, gamma = rng.choice([(0.2, 0.1, 0.7), (1.0, 0.0, 0.0), (0.0, 0.2, 0.8), (0.5, 0.5, 0.0)])
+    depth = rng.randint(1, 30)
+    shortlist = [row[0] for row in store.rows(SEARCH.shortlist, depth=depth)]
+    logits = {chunk: rng.choice([-5.0, 0.0, 3.0]) for chunk in shortlist} if alpha else {}
+    store.run(SEARCH.add_logits, chunk_ids=list(logits), logits=list(logits.values()))
+    ranked = store.rows(SEARCH.rank, alpha=alpha, beta=beta, gamma=gamma)
+    assert {row[0] for row in ranked} == set(pool)
+    if not pool:
+        return
+    parts = min_max(pool)
+    hottest = max(heat.values(), default=0.0)
+    rerank = min_max(logits) if logits else {}
+    score = {
+        chunk: gamma * parts[chunk]
+        + beta * (heat.get(chunk, 0.0) / hottest if hottest else 0.0)
+        + alpha * rerank.get(chunk, 0.0)
+        for chunk in pool
+    }
+    places = best_first(pool)
+    if logits:
+        assert {row[0] for row in ranked[: len(logits)]} == set(logits)
+        bound = min(score[chunk] for chunk in logits)
+        score = {chunk: value if chunk in logits else min(value, bound) for chunk, value in score.items()}
+    else:
+        score[places[0]] = max(score.values())
+        assert ranked[0][0] == places[0]
+    assert {row[0]: row[2] for row in ranked} == pytest.approx(score, **CLOSE)
+    assert all(0 <= row[2] <= 1 + 1e-9 for row in ranked)
+    assert all(a[2] >= b[2] for a, b in zip(ranked, ranked[1:], strict=False))
+
+
+def test_an_empty_index_has_no_candidates(tmp_path: Path) -> None:
+    with create_building(tmp_path / "index.duckdb", 3) as store:
+        store.script("session")
+        store.run(SEARCH.scan_vectors, vector=[1.0, 0.0, 0.0])
+        store.run(SEARCH.score_keywords, tokens=[0], term_ids=[1], k1=1.2, b=0.75)
+        store.run(SEARCH.fuse, top=100, method="convex", vector_weight=0.6, rrf_k=60)
+        assert store.rows(SEARCH.rank, alpha=0.2, beta=0.1, gamma=0.7) == []
