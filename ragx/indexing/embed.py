@@ -45,7 +45,9 @@ class OwnSentences:
 
 
 def embed_own_sentences(store: Store, embedder: Embedder, progress: Progress) -> OwnSentences:
-    """One sentence from each of the chunks with the smallest ids."""
+    """One sentence from each of the chunks with the smallest ids; none where the corpus is too small to tell anything."""
+    if store.value(_INDEX.count_chunks) < LEAST_SAMPLE:
+        return OwnSentences((), 0)
     window = embedder.window - embedder.counter.count(embedder.query_prefix)
     by_id: dict[int, str] = {}
     for text in store.rows(_INDEX.sample_texts, sample=SAMPLE):

@@ -1,0 +1,131 @@
+"""After any edits an incremental index is the full one, and the same input gives the same index."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.corpora import ask, build, corpus, dump, index_elsewhere, write
+
+NAMES = ("a.md", "b.md", "c.txt", "sub/a.md", "sub/d.py", "e.rst")
+PARAGRAPHS = (
+    "# Backups\n\nEvery night the server copies its disks to the vault.\n",
+    "# Restoring\n\nA restored disk is checked against its sums.\n",
+    "The vault holds copies of the last thirty nights.\n",
+    "## Zonnepanelen\n\nDe offerte voor de panelen is van de buurman en dat is niet duur.\n",
+    "def restore(disk):\n    return vault.read(disk)\n",
+    "Cats sleep through most of the day.\n",
+    "Kittens sleep even more, and dream.\n",
+    "# Garden\n\nTomatoes want sun, water and patience.\n",
+    "",
+)
+
+contents = st.lists(st.sampled_from(PARAGRAPHS), max_size=4).map("\n".join)
+edits = st.one_of(
+    st.tuples(st.just("write"), st.sampled_from(NAMES), contents),
+    st.tuples(st.just("delete"), st.sampled_from(NAMES), st.just("")),
+    st.tuples(st.just("move"), st.sampled_from(NAMES), st.sampled_from(NAMES)),
+    st.tuples(st.just("copy"), st.sampled_from(NAMES), st.sampled_from(NAMES)),
+    st.tuples(st.just("crlf"), st.sampled_from(NAMES), st.just("")),
+    st.tuples(st.just("touch"), st.sampled_from(NAMES), st.just("")),
+    st.tuples(st.just("binary"), st.sampled_from(NAMES), st.just("")),
+    st.tuples(st.just("index"), st.just(""), st.just("")),
+)
+
+
+def apply(root: Path, action: str, name: str, argument: str) -> None:
+    path = root / name
+    if action == "write":
+        write(root, {name: argument})
+    elif action == "index":
+        build(root)
+    elif not path.is_file():
+        return
+    elif action == "delete":
+        path.unlink()
+    elif action == "move":
+        (root / argument).parent.mkdir(exist_ok=True)
+        path.rename(root / argument)
+    elif action == "copy":
+        write(root, {argument: path.read_bytes()})
+    elif action == "crlf":
+        path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    elif action == "touch":
+        os.utime(path, ns=(0, 0))
+    elif action == "binary":
+        path.write_bytes(b"\0" * 10)
+
+
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
+@given(first=st.dictionaries(st.sampled_from(NAMES), contents, min_size=1), then=st.lists(edits, max_size=8))
+def test_incremental_equals_full(first: dict[str, str], then: list[tuple[str, str, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = corpus(Path(folder) / "corpus", dict(first))
+        build(root)
+        for edit in then:
+            apply(root, *edit)
+        build(root)
+        rows, answer = dump(root), ask(root, "how long do cats sleep?")
+        assert not build(root).changed
+        with index_elsewhere(Path(folder) / "full"):
+            build(root, full=True)
+            assert dump(root) == rows
+            assert ask(root, "how long do cats sleep?") == answer
+
+
+def test_two_full_builds_are_the_same(tmp_path: Path) -> None:
+    root = corpus(tmp_path / "corpus", {f"{number}.md": text * 3 for number, text in enumerate(PARAGRAPHS)})
+    with index_elsewhere(tmp_path / "one"):
+        build(root)
+        first, answer = dump(root), ask(root, "copies of disks")
+    with index_elsewhere(tmp_path / "two"):
+        build(root, full=True)
+        assert dump(root) == first
+        assert ask(root, "copies of disks") == answer
+
+
+def test_moving_reordering_and_line_ends_embed_nothing(tmp_path: Path) -> None:
+    root = corpus(tmp_path, {"a.md": "\n".join(PARAGRAPHS[:2]), "b.txt": PARAGRAPHS[2]})
+    assert build(root).texts_embedded == 3
+    (root / "a.md").rename(root / "moved.md")
+    assert build(root).texts_embedded == 0
+    write(root, {"moved.md": "\n".join(reversed(PARAGRAPHS[:2]))})
+    assert build(root).texts_embedded == 0
+    write(root, {"b.txt": PARAGRAPHS[2].replace("\n", "\r\n")})
+    assert build(root).texts_embedded == 0
+
+
+def test_one_edited_paragraph_embeds_one_text(tmp_path: Path) -> None:
+    root = corpus(tmp_path, {"a.md": "\n".join([*PARAGRAPHS[:2], PARAGRAPHS[7]])})
+    build(root)
+    write(root, {"a.md": "\n".join([PARAGRAPHS[0], PARAGRAPHS[1] + "Twice.\n", PARAGRAPHS[7]])})
+    report = build(root)
+    assert (report.texts_embedded, report.texts_reused) == (1, 2)
+
+
+def test_an_edit_that_keeps_size_and_mtime_is_seen(tmp_path: Path) -> None:
+    root = corpus(tmp_path, {"a.md": "cats sleep\n"})
+    before = (root / "a.md").stat()
+    build(root)
+    (root / "a.md").write_text("cats dream\n")
+    os.utime(root / "a.md", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert build(root).files.changed == ("a.md",)
+
+
+def test_ten_copies_of_a_note_do_not_fill_each_others_lists(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {f"copy{number}.md": PARAGRAPHS[5] for number in range(12)}
+    files |= {f"other{number}.md": text for number, text in enumerate(PARAGRAPHS[:5])}
+    root = corpus(tmp_path, files)
+    build(root)
+    rows = dump(root)
+    texts = {row[0]: row[5] for row in rows["chunks"]}
+    first = min(chunk for chunk, text in texts.items() if "Cats" in text)
+    neighbors = {texts[dst] for src, dst, _, weight in rows["edges"] if src == first and "Cats" not in texts[dst]}
+    assert len(neighbors) == 5
