@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ragx import __version__
-from ragx.cli import config, init
+from ragx.cli import config, index, init, query, status
 from ragx.cli.common import (
     Directory,
     Quiet,
@@ -33,8 +33,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-init.register(app)
-config.register(app)
+for command in (init, index, query, status, config):
+    command.register(app)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,0 +1,1 @@
+"""All of stdout: JSON documents that keep their schemas, text that a person likes to read; and a run's progress."""

@@ -1,0 +1,149 @@
+"""The JSON documents of the command line: each is valid under its schema in `ragx/schemas`, and none holds a NaN."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ragx.config import Config
+from ragx.diagnosis import Status
+from ragx.render.graphemes import boundary
+from ragx.types import Answer, Hit, IndexReport, Skipped, Stage, Step
+
+Document = dict[str, Any]
+
+_DECIMALS = 6
+
+
+def query_document(answer: Answer, config: Config) -> Document:
+    """`ragx.query.v1`: one result a chunk, best first, its text cut to `query.max_chunk_chars`."""
+    return {
+        "schema": "ragx.query.v1",
+        "query": answer.query,
+        "variants": [answer.query],
+        "relevant": answer.relevant,
+        "stages": _stages(answer.stages),
+        "weights": {name: _number(weight) for name, weight in answer.weights.items()},
+        "results": [_result(hit, config.query.max_chunk_chars) for hit in answer.hits],
+    }
+
+
+def files_document(answer: Answer, top: int) -> Document:
+    """`ragx.files.v1`: the best `top` files with the ids of their chunks, best first."""
+    return {
+        "schema": "ragx.files.v1",
+        "query": answer.query,
+        "variants": [answer.query],
+        "relevant": answer.relevant,
+        "stages": _stages(answer.stages),
+        "files": [
+            {"file": file.file, "score": _number(file.score) or 0.0, "chunk_ids": list(file.chunk_ids)}
+            for file in answer.files[:top]
+        ],
+    }
+
+
+def index_document(report: IndexReport, *, name_files: bool = False) -> Document:
+    """`ragx.index.v1`: the run in numbers, and with `name_files` the paths behind them."""
+    document: Document = {
+        "schema": "ragx.index.v1",
+        "path": report.path,
+        "changed": report.changed,
+        "dry_run": report.dry_run,
+        "full": report.full,
+        **report.counts(),
+        "skipped": count_reasons(report.files.skipped),
+        "warnings": list(report.warnings),
+        "seconds": {stage: _number(seconds) for stage, seconds in report.seconds.items()},
+    }
+    if name_files:
+        document |= {
+            "added_files": list(report.files.added),
+            "changed_files": list(report.files.changed),
+            "removed_files": list(report.files.removed),
+            "skipped_files": [asdict(skipped) for skipped in report.files.skipped],
+        }
+    return document
+
+
+def status_document(status: Status, *, pending: bool = False) -> Document:
+    """`ragx.status.v1`: the index in numbers and how many files have moved on, with `pending` also which."""
+    drift = asdict(status.drift)
+    document: Document = {
+        "schema": "ragx.status.v1",
+        "root": str(status.root),
+        "index": str(status.index),
+        "ragx_version": status.ragx_version,
+        "embedding_model": status.embedding_model,
+        "dimension": status.dimension,
+        "rerank_model": status.rerank_model,
+        "files": status.files,
+        "skipped": len(status.skipped),
+        "chunks": status.chunks,
+        "texts": status.texts,
+        "edges": status.edges,
+        "communities": status.communities,
+        "languages": status.languages,
+        "size_bytes": status.size_bytes,
+        "last_run": {
+            "finished": status.last_run.finished.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "seconds": {stage: _number(seconds) for stage, seconds in status.last_run.seconds.items()},
+            "counts": status.last_run.counts,
+        },
+        "drift": {kind: len(paths) for kind, paths in drift.items()},
+    }
+    if pending:
+        document["pending"] = {kind: list(paths) for kind, paths in drift.items()}
+    return document
+
+
+def count_reasons(skipped: Iterable[Skipped]) -> dict[str, int]:
+    """How many paths were skipped for which reason, most first."""
+    counts = Counter(entry.reason for entry in skipped)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _stages(stages: Sequence[Stage]) -> list[Document]:
+    return [asdict(stage) for stage in stages]
+
+
+def _result(hit: Hit, most: int) -> Document:
+    parts = hit.parts
+    text = hit.text[: boundary(hit.text, most)]
+    result = {
+        "chunk_id": hit.chunk_id,
+        "file": hit.file,
+        "line_start": hit.line_start,
+        "line_end": hit.line_end,
+        "byte_start": hit.byte_start,
+        "byte_end": hit.byte_end,
+        "kind": hit.kind,
+        "headings": list(hit.headings),
+        "language": hit.language,
+        "score": _number(hit.score) or 0.0,
+        "breakdown": {name: _number(getattr(parts, name)) for name in ("vector", "lexical", "fused", "heat", "rerank")},
+        "cosine": _number(parts.cosine),
+        "bm25": _number(parts.bm25),
+        "logit": _number(parts.logit),
+        "text": text,
+        "truncated": len(text) < len(hit.text),
+    }
+    return result | {"explain": _explain(hit.trace)} if hit.trace else result
+
+
+def _explain(trace: Sequence[Step]) -> Document:
+    last = trace[-1]
+    return {
+        "seed": trace[0].chunk_id,
+        "parent": trace[-2].chunk_id if len(trace) > 1 else None,
+        "edge_kind": last.kind,
+        "edge_weight": _number(last.weight),
+        "hop": len(trace) - 1,
+        "path": [asdict(step) | {"weight": _number(step.weight)} for step in trace],
+    }
+
+
+def _number(value: float | None) -> float | None:
+    """Rounded; null for what is no number. Adding zero makes a negative zero a plain one."""
+    return round(float(value), _DECIMALS) + 0.0 if value is not None and math.isfinite(value) else None

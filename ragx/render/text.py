@@ -1,0 +1,118 @@
+"""Query results as a person reads them: where, then the passage around the query's words; a pipe gets no escapes."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+
+from ragx.render.graphemes import clusters
+from ragx.render.snippet import Piece, snippet, wanted_terms
+from ragx.render.terminal import View, visible
+from ragx.types import Answer, Hit, Stage, Step
+
+_INDENT = "  "
+_SNIPPET_INDENT = "    "
+_BETWEEN_HEADINGS = " > "
+_ELLIPSIS = "…"
+
+
+def query_text(answer: Answer, view: View, *, explain: bool) -> str:
+    """One block of lines a hit; with `explain` what its score is made of, and at the end which stages ran."""
+    wanted = wanted_terms(answer.terms, sorted({hit.language for hit in answer.hits}))
+    blocks = ["\n".join(_hit(hit, answer, wanted, view, explain)) for hit in answer.hits]
+    if explain:
+        blocks.append("\n".join(_stages(answer.stages)))
+    return "\n\n".join(blocks)
+
+
+def files_text(answer: Answer, top: int, view: View) -> str:
+    """A path a line, and nothing else where the reader is a program."""
+    return "\n".join(
+        f"{view.place(file.file)}  {view.dim(f'{file.score:z.2f}')}" if view.terminal else view.place(file.file)
+        for file in answer.files[:top]
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `1,186 files`."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def _hit(hit: Hit, answer: Answer, wanted: frozenset[str], view: View, explain: bool) -> Iterator[str]:
+    yield f"{_place(hit, view)}  {view.dim(f'{hit.score:z.2f}')}"
+    if hit.headings:
+        yield _INDENT + view.dim(_heading_path(hit.headings, view.width - len(_INDENT)))
+    width = view.width - len(_SNIPPET_INDENT)
+    prose = hit.kind == "section"
+    for row in snippet(hit.text, hit.language, wanted, width, headings=hit.headings, prose=prose):
+        yield _SNIPPET_INDENT + "".join(_marked(piece, view) for piece in row)
+    if explain:
+        yield from (_INDENT + line for line in _parts(hit, answer))
+        if hit.trace:
+            yield f"{_INDENT}seed {_way(hit.trace, view)}"
+
+
+def _place(at: Hit | Step, view: View) -> str:
+    return f"{view.place(at.file)}:{at.line_start}-{at.line_end}"
+
+
+def _marked(piece: Piece, view: View) -> str:
+    return view.bold(piece.text) if piece.marked else piece.text
+
+
+def _heading_path(headings: Sequence[str], width: int) -> str:
+    """The path, shortened where it does not fit: the outer headings go first, then the end of the last one."""
+    shown = [visible(heading) for heading in headings]
+    path = _BETWEEN_HEADINGS.join(shown)
+    while cell_len(path) > width and len(shown) > 1:
+        shown = shown[1:]
+        path = _BETWEEN_HEADINGS.join([_ELLIPSIS, *shown])
+    return path if cell_len(path) <= width else _clipped(path, width)
+
+
+def _clipped(text: str, width: int) -> str:
+    kept = ""
+    room = width - cell_len(_ELLIPSIS)
+    for cluster in clusters(text):
+        if cell_len(kept) + cell_len(cluster) > room:
+            break
+        kept += cluster
+    return kept + _ELLIPSIS
+
+
+def _parts(hit: Hit, answer: Answer) -> Iterator[str]:
+    parts = hit.parts
+    yield f"cosine  {_or_none(parts.cosine, 3)}  (in the vector leg {_or_none(parts.vector, 2)})"
+    yield f"BM25    {_or_none(parts.bm25, 2)}  (in the keyword leg {_or_none(parts.lexical, 2)})"
+    yield _weighed("fused", parts.fused, answer)
+    yield _weighed("heat", parts.heat, answer)
+    rerank = _weighed("rerank", parts.rerank, answer)
+    yield rerank if parts.logit is None else f"{rerank}  (logit {parts.logit:.2f})"
+
+
+def _weighed(name: str, part: float | None, answer: Answer) -> str:
+    weight = answer.weights.get(name, 0.0)
+    if part is None:
+        return f"{name:<6}  none"
+    return f"{name:<6}  {part:.2f} x {weight:.2f} = {part * weight:.2f}"
+
+
+def _or_none(value: float | None, decimals: int) -> str:
+    return "none" if value is None else f"{value:.{decimals}f}"
+
+
+def _way(trace: Sequence[Step], view: View) -> str:
+    """`seed -> kind weight -> chunk`, as often as the heat went on."""
+    way = _place(trace[0], view)
+    for step in trace[1:]:
+        edge = f"{visible(step.kind or 'edge')} {_or_none(step.weight, 2)}"
+        way += f" -> {edge} -> {_place(step, view)}"
+    return way
+
+
+def _stages(stages: Sequence[Stage]) -> Iterator[str]:
+    yield "stages"
+    width = max((len(stage.name) for stage in stages), default=0)
+    for stage in stages:
+        did = stage.detail if stage.ran else f"did not run: {stage.detail}"
+        yield f"{_INDENT}{stage.name:<{width}}  {visible(did)}"
