@@ -58,16 +58,18 @@ SELECT chunk_id, sum(bm25 ORDER BY token) FROM matches GROUP BY chunk_id;
 -- (Cormack, Clarke, Buettcher 2009).
 INSERT INTO pool
 WITH vector_leg AS (
-    SELECT chunk_id, row_number() OVER (ORDER BY cosine DESC, chunk_id) AS place
-    FROM cosines
-    ORDER BY cosine DESC, chunk_id
-    LIMIT $top
+    SELECT unnest(ids) AS chunk_id, generate_subscripts(ids, 1) AS place
+    FROM (
+        SELECT list(chunk_id ORDER BY cosine DESC, chunk_id) AS ids
+        FROM (SELECT chunk_id, cosine FROM cosines ORDER BY cosine DESC, chunk_id LIMIT $top)
+    )
 ),
 keyword_leg AS (
-    SELECT chunk_id, row_number() OVER (ORDER BY bm25 DESC, chunk_id) AS place
-    FROM keyword_scores
-    ORDER BY bm25 DESC, chunk_id
-    LIMIT $top
+    SELECT unnest(ids) AS chunk_id, generate_subscripts(ids, 1) AS place
+    FROM (
+        SELECT list(chunk_id ORDER BY bm25 DESC, chunk_id) AS ids
+        FROM (SELECT chunk_id, bm25 FROM keyword_scores ORDER BY bm25 DESC, chunk_id LIMIT $top)
+    )
 ),
 members AS (
     SELECT
@@ -80,12 +82,19 @@ members AS (
     LEFT JOIN cosines USING (chunk_id)
     LEFT JOIN keyword_scores USING (chunk_id)
 ),
+bounds AS (
+    SELECT
+        min(cosine) AS cosine_low, max(cosine) AS cosine_high,
+        min(bm25) AS bm25_low, nullif(max(bm25), 0) AS bm25_high
+    FROM members
+),
 parts AS (
     SELECT
-        *,
-        min_max(cosine, min(cosine) OVER (), max(cosine) OVER ()) AS vector,
-        min_max(bm25, min(bm25) OVER (), nullif(max(bm25) OVER (), 0)) AS lexical
+        members.*,
+        min_max(cosine, cosine_low, cosine_high) AS vector,
+        min_max(bm25, bm25_low, bm25_high) AS lexical
     FROM members
+    CROSS JOIN bounds
 )
 SELECT
     chunk_id, true, cosine, bm25, vector, lexical,
@@ -107,14 +116,13 @@ degrees AS MATERIALIZED (
     SELECT src AS chunk_id, sum(weight ORDER BY dst) AS degree FROM followed GROUP BY src
 ),
 seeds AS MATERIALIZED (
-    SELECT chunk_id, fused, min(fused) OVER () AS least
-    FROM (SELECT chunk_id, fused FROM pool ORDER BY fused DESC, chunk_id LIMIT $seeds)
+    SELECT chunk_id, fused FROM pool ORDER BY fused DESC, chunk_id LIMIT $seeds
 ),
 walk (chunk_id, heat, emits, seed, parent, kind, weight, hop, path) USING KEY (chunk_id) AS (
     SELECT
         chunk_id,
         CASE WHEN $aggregate = 'max' THEN fused ELSE 0 END,
-        CASE WHEN $aggregate = 'max' THEN fused ELSE fused - least END,
+        CASE WHEN $aggregate = 'max' THEN fused ELSE fused - (SELECT min(fused) FROM seeds) END,
         chunk_id, NULL::BIGINT, NULL::VARCHAR, NULL::DOUBLE, 0, [chunk_id]
     FROM seeds
     UNION
@@ -141,7 +149,8 @@ walk (chunk_id, heat, emits, seed, parent, kind, weight, hop, path) USING KEY (c
             FROM (
                 SELECT * FROM walk
                 WHERE hop < $hops AND emits > 0
-                QUALIFY row_number() OVER (ORDER BY emits DESC, chunk_id) <= $max_frontier
+                ORDER BY emits DESC, chunk_id
+                LIMIT $max_frontier
             ) AS frontier
             JOIN followed ON followed.src = frontier.chunk_id
             JOIN degrees AS source ON source.chunk_id = followed.src
@@ -192,7 +201,7 @@ FROM parts;
 SELECT candidates.chunk_id, chunks.text, chunks.headings, chunks.language
 FROM candidates
 JOIN chunks ON chunks.id = candidates.chunk_id
-ORDER BY candidates.fused + 0.1 * coalesce(candidates.heat, 0) DESC, candidates.place
+ORDER BY candidates.fused + 0.1 * coalesce(candidates.heat, 0) DESC, candidates.first_stage DESC, candidates.chunk_id
 LIMIT $depth;
 
 -- name: add_logits
@@ -209,16 +218,20 @@ WITH weighted AS (
         logit IS NOT NULL AS read
     FROM candidates
 ),
+bounds AS (
+    SELECT bool_or(read) AS reranked, min(score) FILTER (read) AS read_low, max(score) AS high FROM weighted
+),
 bounded AS (
     SELECT
-        * REPLACE (
+        weighted.* REPLACE (
             CASE
-                WHEN NOT read AND bool_or(read) OVER () THEN least(score, min(score) FILTER (read) OVER ())
-                WHEN place = 1 AND NOT bool_or(read) OVER () THEN max(score) OVER ()
+                WHEN reranked AND NOT read THEN least(score, read_low)
+                WHEN first AND NOT reranked THEN high
                 ELSE score
             END AS score
         )
     FROM weighted
+    CROSS JOIN bounds
 )
 SELECT
     bounded.chunk_id, files.path, bounded.score, bounded.cosine, bounded.bm25,
@@ -226,7 +239,7 @@ SELECT
 FROM bounded
 JOIN chunks ON chunks.id = bounded.chunk_id
 JOIN files ON files.id = chunks.file_id
-ORDER BY bounded.read DESC, bounded.score DESC, bounded.place;
+ORDER BY bounded.read DESC, bounded.score DESC, bounded.first_stage DESC, bounded.chunk_id;
 
 -- name: describe_chunks
 -- What a result shows of its chunk.

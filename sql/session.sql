@@ -18,6 +18,8 @@ CREATE TEMP MACRO convex(vector, lexical, vector_weight) AS
 CASE WHEN lexical IS NULL THEN vector WHEN vector IS NULL THEN lexical ELSE vector_weight * vector + (1 - vector_weight) * lexical END;
 
 -- Every chunk that a query may return, each part of its score scaled to [0, 1].
+-- Window functions would say this shorter, but in DuckDB 1.5.5 they race on small inputs when all cores are busy
+-- ("Attempted to access index 0 within vector of size 0"): the statements of a query use none.
 CREATE TEMP VIEW candidates AS
 SELECT
     pool.chunk_id,
@@ -25,11 +27,16 @@ SELECT
     pool.bm25,
     pool.vector,
     pool.lexical,
-    min_max(pool.fused, min(pool.fused) OVER (), max(pool.fused) OVER ()) AS fused,
-    min_max(coalesce(heat.heat, 0), 0, max(heat.heat) OVER ()) AS heat,
-    min_max(logits.logit, min(logits.logit) OVER (), max(logits.logit) OVER ()) AS rerank,
+    min_max(pool.fused, fused_low, fused_high) AS fused,
+    min_max(coalesce(heat.heat, 0), 0, heat_high) AS heat,
+    min_max(logits.logit, logit_low, logit_high) AS rerank,
     logits.logit,
-    row_number() OVER (ORDER BY pool.fused DESC, pool.chunk_id) AS place
+    pool.fused AS first_stage,
+    pool.chunk_id = top_hit AS first
 FROM pool
 LEFT JOIN heat USING (chunk_id)
-LEFT JOIN logits USING (chunk_id);
+LEFT JOIN logits USING (chunk_id)
+CROSS JOIN (SELECT min(fused) AS fused_low, max(fused) AS fused_high FROM pool)
+CROSS JOIN (SELECT max(heat) AS heat_high FROM heat)
+CROSS JOIN (SELECT min(logit) AS logit_low, max(logit) AS logit_high FROM logits)
+CROSS JOIN (SELECT arg_max(chunk_id, (fused, -chunk_id)) AS top_hit FROM pool);
