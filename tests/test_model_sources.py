@@ -122,6 +122,4 @@ def test_a_copy_of_the_bundled_model_in_a_folder_is_the_same_model(tmp_path: Pat
         assert (copy.model, copy.fingerprint) == (model, embedder.fingerprint)
         assert (copy.dimension, copy.window) == (384, 510)
         assert (copy.doc_prefix, copy.query_prefix, copy.languages) == ("", "query: ", frozenset())
-        assert [v.tobytes() for v in copy.embed(texts)] == [
-            v.tobytes() for v in embedder.embed(["a", "The cat sat on the mat.", ""])
-        ]
+        assert [v.tobytes() for v in copy.embed(texts)] == [v.tobytes() for v in embedder.embed(texts)]
