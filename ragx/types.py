@@ -30,7 +30,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Span:
-    """Characters `[start, end)` of a document's text that form a chunk, with the headings above them, outermost first."""
+    """Characters `[start, end)` of a document's text that form a chunk; the headings above them, outermost first."""
 
     start: int
     end: int
@@ -115,7 +115,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a score is made of. vector, lexical, fused, heat and rerank are in [0, 1] before weighting; None: no such part."""
+    """What a score is made of. vector, lexical, fused, heat, rerank are in [0, 1], unweighted; None: no such part."""
 
     cosine: float | None
     bm25: float | None

@@ -40,12 +40,8 @@ class Corpus:
         )
         execute("INSERT INTO embeddings_recent VALUES ($1, $2)", list(self.vectors.items()))
         self.store.connection.execute("INSERT INTO embeddings_indexed VALUES (0, [9, 9, 9])")  # of no chunk
-        self.store.connection.execute(
-            "INSERT INTO files SELECT 1, '', 'file.md', 0, 0, 0, 0, '', '', '', '', '', ''"
-        )
-        postings = [
-            (term, chunk, tf) for chunk, words in self.words.items() for term, tf in Counter(words).items()
-        ]
+        self.store.connection.execute("INSERT INTO files SELECT 1, '', 'file.md', 0, 0, 0, 0, '', '', '', '', '', ''")
+        postings = [(term, chunk, tf) for chunk, words in self.words.items() for term, tf in Counter(words).items()]
         execute("INSERT INTO postings VALUES ($1, $2, $3)", postings)
         df = Counter(term for term, _, _ in postings)
         execute("INSERT INTO terms VALUES ($1, $1, $2)", list(df.items()))
@@ -74,9 +70,7 @@ class Corpus:
         return scores
 
     def cosines(self, query: list[float]) -> dict[int, float]:
-        return {
-            chunk: sum(x * y for x, y in zip(vector, query, strict=True)) for chunk, vector in self.vectors.items()
-        }
+        return {chunk: sum(x * y for x, y in zip(vector, query, strict=True)) for chunk, vector in self.vectors.items()}
 
 
 def min_max(values: dict[int, float]) -> dict[int, float]:
@@ -96,9 +90,7 @@ def fuse(
     if not union:
         return {}
     if method == "rrf":
-        return {
-            chunk: sum(1 / (rrf_k + leg.index(chunk) + 1) for leg in legs if chunk in leg) for chunk in union
-        }
+        return {chunk: sum(1 / (rrf_k + leg.index(chunk) + 1) for leg in legs if chunk in leg) for chunk in union}
     vector = min_max({chunk: cosines[chunk] for chunk in union}) if cosines else {}
     lexical = min_max({chunk: bm25.get(chunk, 0.0) for chunk in union}) if bm25 else {}
     if not lexical:

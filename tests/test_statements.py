@@ -86,5 +86,6 @@ def test_scripts_are_read_from_the_package_or_from_beside_it() -> None:
 
 
 def test_queries_use_no_window_functions() -> None:
-    # On small inputs, with all cores busy, DuckDB 1.5.5 fails in them: "Attempted to access index 0 within vector of size 0".
+    # On small inputs, with all cores busy, DuckDB 1.5.5 fails in them:
+    # "Attempted to access index 0 within vector of size 0".
     assert "OVER (" not in script("search") + script("session").replace("Window functions", "")

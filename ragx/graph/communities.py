@@ -11,7 +11,7 @@ _GRAPH = statements("graph")
 
 
 def find_communities(store: Store, settings: Communities) -> None:
-    """Partitions all chunks that have an edge (Traag, Waltman, van Eck 2019); numbers by size, then by smallest member."""
+    """Partitions the chunks that have an edge (Traag, Waltman, van Eck 2019); numbers by size, then smallest member."""
     edges = store.run(_GRAPH.read_edges).fetchnumpy()
     nodes = np.unique(edges["src"])
     chunk_ids, community = np.empty(0, np.int64), np.empty(0, np.int32)

@@ -1,4 +1,4 @@
-"""Exact nearest neighbors: the same lists whatever the block shape, the BLAS, or the number of rows asked for at once."""
+"""Exact nearest neighbors: the same lists whatever the block shape, the BLAS, or the number of rows asked for."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -62,8 +62,8 @@ def vector_matrix(table: pa.Table, dimension: int) -> NDArray[np.float32]:
 def link_similar(store: Store, texts: Texts, before: TextGraph, k: int, progress: Progress) -> None:
     """Writes the similar edges of the texts in `store`, taking over from `before` what the change left as it was.
 
-    A text's list is its k nearest, and each list is a part of the edges, so the k heaviest edges of a text are its list.
-    A list is computed anew for new texts and for those that lost a neighbor; others only compare theirs with the new texts.
+    A text's list is its k nearest, and each list is part of the edges, so the k heaviest edges of a text are its list.
+    Lists are computed anew for new texts and for those that lost a neighbor; others only compare theirs with the new.
     """
     ids, vectors = texts.ids, texts.vectors
     kept = np.isin(before.ids, ids, assume_unique=True)

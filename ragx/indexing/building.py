@@ -1,4 +1,4 @@
-"""The file that a run builds beside the published one: nothing is visible before it is whole, nothing paid for is lost."""
+"""The file that a run builds beside the published one: not visible before it is whole, and nothing paid for is lost."""
 
 import os
 import shutil
@@ -31,13 +31,13 @@ def start(folder: Path, base: Path | None, dimension: int) -> Store:
 
 
 def salvage(store: Store, path: Path, *, full: bool, progress: Progress) -> None:
-    """Takes the vectors of a run that did not end, then removes its file. A full build takes only those of a full build."""
+    """Takes the vectors of a run that did not end and removes its file. A full build takes only a full build's."""
     take_vectors(store, path, only_full=full, progress=progress)
     remove(path)
 
 
 def take_vectors(store: Store, path: Path, *, only_full: bool = False, progress: Progress) -> None:
-    """Takes the vectors of another index file that this one lacks; one that cannot be read is passed over with a warning."""
+    """Takes the vectors of another index file that this one lacks; an unreadable one is passed over with a warning."""
     try:
         _take(store, path, only_full)
     except duckdb.Error:
@@ -64,7 +64,7 @@ def publish(store: Store, folder: Path) -> None:
     """Closes the file and puts it in the place of the published one, in one step, on disk before it returns."""
     store.connection.execute("CHECKPOINT")
     store.close()
-    # A program that opened the index for writing would lock every reader out, or leave a log that the next reader replays.
+    # A program that opened it for writing would lock every reader out, or leave a log that the next reader replays.
     store.path.chmod(0o444)
     _sync(store.path)
     published = folder / INDEX_NAME

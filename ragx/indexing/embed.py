@@ -45,7 +45,7 @@ class OwnSentences:
 
 
 def embed_own_sentences(store: Store, embedder: Embedder, progress: Progress) -> OwnSentences:
-    """One sentence from each of the chunks with the smallest ids; none where the corpus is too small to tell anything."""
+    """One sentence from each of the chunks with the smallest ids; none where the corpus is too small to tell."""
     if store.value(_INDEX.count_chunks) < LEAST_SAMPLE:
         return OwnSentences((), 0)
     window = embedder.window - embedder.counter.count(embedder.query_prefix)
@@ -75,7 +75,7 @@ def second_best_cosine(store: Store, texts: Texts, sentences: OwnSentences) -> f
 
 
 def drop_dead_vectors(store: Store, sentences: OwnSentences) -> None:
-    """Forgets the vectors that nothing uses once they are a third of all; until then they wait for their text to come back."""
+    """Forgets the vectors that nothing uses once they are a third of all; till then their texts may come back."""
     dead = store.value(_INDEX.count_dead_embeddings) - len(sentences.ids)
     if dead > store.value(_INDEX.count_texts) / 2:
         store.run(_INDEX.drop_dead_embeddings, keep=list(sentences.ids))

@@ -38,7 +38,8 @@ _CHUNKS = pa.schema(
         ("id", pa.int64()), ("file_id", pa.int64()), ("ordinal", pa.int32()), ("kind", pa.string()),
         ("headings", pa.list_(pa.string())), ("text", pa.string()), ("text_hash", pa.string()),
         ("byte_start", pa.int64()), ("byte_end", pa.int64()), ("line_start", pa.int32()), ("line_end", pa.int32()),
-        ("token_count", pa.int32()), ("term_count", pa.int32()), ("language", pa.string()), ("embedding_id", pa.int64()),
+        ("token_count", pa.int32()), ("term_count", pa.int32()), ("language", pa.string()),
+        ("embedding_id", pa.int64()),
     ]
 )  # fmt: skip
 

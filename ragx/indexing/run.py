@@ -170,9 +170,10 @@ def _check_settings(meta: dict[str, Any], config: Config) -> None:
     before = meta.get("full_settings", {})
     for name, value in settings_with_effect(config, "full").items():
         if name in before and before[name] != value:
+            built = _shown(before[name])
             raise ConfigError(
-                f"{name} is {_shown(value)}, but the index was built with {_shown(before[name])}",
-                f"build it anew with: ragx index --full, or go back with: ragx config set {name} {_shown(before[name])}",
+                f"{name} is {_shown(value)}, but the index was built with {built}",
+                f"build it anew: ragx index --full, or go back: ragx config set {name} {built}",
             )
 
 

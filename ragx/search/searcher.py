@@ -48,7 +48,7 @@ class Searcher:
         store.script("session")
 
     def search(self, query: str, options: Options) -> Answer:
-        """The best chunks and files for `query`. Stages that cannot run are skipped with a warning and named in the answer."""
+        """The best chunks and files for `query`; stages that cannot run are skipped with a warning and named."""
         if not query.strip():
             raise UsageError("the query is empty", 'try: ragx query "how are backups made?"')
         for clear in (
@@ -159,16 +159,17 @@ class Searcher:
             embedder = load_embedder(self.config.embeddings, announce=self.warn)
             built = self.meta["embedder"]
             for key in ("model", "fingerprint", "doc_prefix", "query_prefix"):
-                if built[key] != getattr(embedder, key):
+                now = getattr(embedder, key)
+                if built[key] != now:
                     raise IndexUnusable(
-                        f"the index was built with {key} {built[key]!r}, but the settings give {getattr(embedder, key)!r}",
+                        f"the index was built with {key} {built[key]!r}, but the settings give {now!r}",
                         "run: ragx index --full",
                     )
             self._embedder = embedder
         return self._embedder
 
     def _relevant(self, tokens: Sequence[Sequence[Term]]) -> bool:
-        """Whether the corpus is about the query: a rare term of it occurs, or a chunk is as near as its own sentences are."""
+        """Whether a rare term of the query occurs, or a chunk is as near to it as to the corpus's own sentences."""
         nearest, level = self.store.value(_SEARCH.best_cosine), self.meta.get("own_sentence_cosine")
         if nearest is not None and (level is None or nearest >= level):
             return True
@@ -184,9 +185,23 @@ class Searcher:
         traces = self._traces(chunk_ids) if explain else {}
         hits = []
         for chunk_id, file, score, *parts in ranked:
-            kind, headings, *rest = described[chunk_id]
+            kind, headings, language, byte_start, byte_end, line_start, line_end, text = described[chunk_id]
             hits.append(
-                Hit(chunk_id, file, score, Parts(*parts), kind, tuple(headings), *rest, traces.get(chunk_id, ()))
+                Hit(
+                    chunk_id=chunk_id,
+                    file=file,
+                    score=score,
+                    parts=Parts(*parts),
+                    kind=kind,
+                    headings=tuple(headings),
+                    language=language,
+                    byte_start=byte_start,
+                    byte_end=byte_end,
+                    line_start=line_start,
+                    line_end=line_end,
+                    text=text,
+                    trace=traces.get(chunk_id, ()),
+                )
             )
         return tuple(hits)
 
