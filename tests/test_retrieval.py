@@ -4,6 +4,7 @@ import math
 import random
 import tempfile
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +224,7 @@ def check_rank(store: Store, pool: dict[int, float], heat: dict[int, float], rng
         assert ranked[0][0] == places[0]
     assert {row[0]: row[2] for row in ranked} == pytest.approx(score, **CLOSE)
     assert all(0 <= row[2] <= 1 + 1e-9 for row in ranked)
-    assert all(a[2] >= b[2] for a, b in zip(ranked, ranked[1:], strict=False))
+    assert all(a[2] >= b[2] for a, b in pairwise(ranked))
 
 
 def test_an_empty_index_has_no_candidates(tmp_path: Path) -> None:
