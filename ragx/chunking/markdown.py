@@ -1,0 +1,67 @@
+"""Cuts Markdown into its front matter and its heading sections."""
+
+import html
+import re
+
+from ragx.chunking.blocks import Heading, blocks
+from ragx.chunking.frontmatter import front_matter_end
+from ragx.chunking.sections import TITLE_CHARS, Section, clean_title, headings_path
+
+_VERBATIM = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|\\([!-/:-@\[-`{-~])")
+_MARKUP = (
+    (re.compile(r"[ \t]*\{[:#.][^{}]*\}$"), ""),
+    (re.compile(r"!\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])"), r"\1"),
+    (re.compile(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)?\)|\[[^\[\]]*\])"), r"\1"),
+    (re.compile(r"<([a-z][a-z0-9+.-]{1,31}:[^<>\s]*)>", re.IGNORECASE), r"\1"),
+    (re.compile(r"<!--.*?-->|</?[a-z][^<>]*>", re.IGNORECASE), ""),
+    (re.compile(r"(\*{1,3}|~~)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?<!\w)(_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)"), r"\2"),
+)
+_ANY_MARKUP = re.compile(r"[\\`*_~\[\]<>{}&]")
+_PRIVATE = 0xF0000
+_STASHED = re.compile("[\U000f0000-\U000fffff]")
+
+
+def markdown(text: str) -> list[Section]:
+    """Front matter, what stands before the first heading, and each heading with all that is under it up to the next."""
+    body = front_matter_end(text)
+    found = blocks(text[body:])
+    fences = [(start + body, end + body) for start, end in found.fences]
+    sections = [Section(0, body, "front_matter")] if body else []
+    path: tuple[str, ...] = ()
+    title_end, start = 0, body
+    stack: list[tuple[int, str]] = []
+    end_of_text = Heading(len(text) - body, len(text) - body, 1, "")
+    taken = 0
+    for heading in (*found.headings, end_of_text):
+        end = heading.start + body
+        first = taken
+        while taken < len(fences) and fences[taken][0] < end:
+            taken += 1
+        if end > start:
+            sections.append(Section(start, end, "section", path, title_end, tuple(fences[first:taken])))
+        path = headings_path(stack, heading.level, plain(heading.text))
+        title_end, start = heading.end + body, end
+    return sections
+
+
+def plain(markup: str) -> str:
+    """The text of a heading as a reader sees it: links keep their label, emphasis and code lose their marks."""
+    kept: list[str] = []
+
+    def stash(match: re.Match[str]) -> str:
+        kept.append((match[2] or match[3]).strip())
+        return chr(_PRIVATE + len(kept) - 1)
+
+    def unstash(match: re.Match[str]) -> str:
+        at = ord(match[0]) - _PRIVATE
+        return kept[at] if at < len(kept) else match[0]
+
+    # Bounded, since a pattern may look for its closing mark from each opening one.
+    text = clean_title(markup[: 2 * TITLE_CHARS])
+    if not _ANY_MARKUP.search(text):
+        return text
+    text = _VERBATIM.sub(stash, text)
+    for pattern, replacement in _MARKUP:
+        text = pattern.sub(replacement, text)
+    return clean_title(_STASHED.sub(unstash, html.unescape(text)))
