@@ -14,7 +14,7 @@ _LONGEST_ECHO = 60
 
 
 def query(
-    text: Annotated[str, typer.Argument(metavar="TEXT|-", help="The question; - reads it from stdin.")],
+    question: Annotated[str, typer.Argument(metavar="TEXT|-", help="The question; - reads it from stdin.")],
     json: Json = False,
     files_only: Annotated[bool, typer.Option("--files-only", help="Print files instead of chunks.")] = False,
     top: Annotated[
@@ -41,11 +41,9 @@ def query(
     quiet: Quiet = False,
 ) -> None:
     """Find the chunks that answer a question."""
-    asked = _question(text)
+    asked = _asked(question)
     corpus = open_corpus(directory)
 
-    from ragx.render import documents, terminal
-    from ragx.render.text import counted, files_text, query_text
     from ragx.search import Options, Searcher
     from ragx.store import open_index
 
@@ -61,35 +59,39 @@ def query(
     with open_index(corpus.index_dir) as store:
         searcher = Searcher(store, corpus.config, talk)
         answer = searcher.search(asked, options)
-        chunks = store.meta()["last_run"]["chunks_total"]
+        chunks = searcher.meta["last_run"]["chunks_total"]
     if not (answer.relevant or everything):
         answer = replace(answer, hits=(), files=())
     limit = corpus.config.query.top if top is None else top
-    view = terminal.view(sys.stdout, corpus.root, here(directory))
     if json:
-        emit_json(
-            documents.files_document(answer, limit) if files_only else documents.query_document(answer, corpus.config)
-        )
+        from ragx.render.documents import files_document, query_document
+
+        emit_json(files_document(answer, limit) if files_only else query_document(answer, corpus.config))
     elif answer.hits:
-        print(files_text(answer, limit, view) if files_only else query_text(answer, view, explain=explain))
+        from ragx.render import terminal, text
+
+        view = terminal.view(sys.stdout, corpus.root, here(directory))
+        print(text.files_text(answer, limit, view) if files_only else text.query_text(answer, view, explain=explain))
     if not answer.hits:
-        talk(_nothing(asked, counted(chunks, "chunk"), everything))
+        talk(_nothing(asked, chunks, everything))
         raise typer.Exit(1)
 
 
-def _question(text: str) -> str:
+def _asked(question: str) -> str:
     """What was asked, whatever bytes it came in."""
-    data = sys.stdin.buffer.read() if text == "-" else os.fsencode(text)
+    data = sys.stdin.buffer.read() if question == "-" else os.fsencode(question)
     return data.decode("utf-8", "replace")
 
 
-def _nothing(asked: str, chunks: str, everything: bool) -> str:
-    if everything:
-        return f"nothing found in {chunks}"
+def _nothing(asked: str, chunks: int, everything: bool) -> str:
+    if everything or not chunks:
+        return f"nothing found in {chunks:,} chunks"
     echo = shlex.quote(asked.strip())
     if len(echo) > _LONGEST_ECHO or not echo.isprintable():
         echo = "..."
-    return f"nothing relevant in {chunks}; see the nearest with: ragx query --all {'-- ' * echo.startswith('-')}{echo}"
+    elif echo.startswith("-"):
+        echo = f"-- {echo}"
+    return f"nothing relevant in {chunks:,} chunks; see the nearest with: ragx query --all {echo}"
 
 
 def register(app: typer.Typer) -> None:

@@ -4,12 +4,15 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragx.config import Config
-from ragx.diagnosis import Status
 from ragx.render.graphemes import boundary
 from ragx.types import Answer, Hit, IndexReport, Skipped, Stage, Step
+
+if TYPE_CHECKING:
+    # A query does not pay for what only indexing and diagnosis import.
+    from ragx.diagnosis import Status
 
 Document = dict[str, Any]
 
@@ -67,7 +70,7 @@ def index_document(report: IndexReport, *, name_files: bool = False) -> Document
     return document
 
 
-def status_document(status: Status, *, pending: bool = False) -> Document:
+def status_document(status: "Status", *, pending: bool = False) -> Document:
     """`ragx.status.v1`: the index in numbers and how many files have moved on, with `pending` also which."""
     drift = asdict(status.drift)
     document: Document = {

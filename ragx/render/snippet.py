@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from rich.cells import cell_len
@@ -10,27 +11,43 @@ from rich.cells import cell_len
 from ragx.render.graphemes import clusters
 from ragx.render.terminal import visible
 from ragx.text import is_stop_word, terms
-from ragx.text.surfaces import UNSPACED
 
 ROWS = 3
 _WHOLE_ROWS = 4
 _FULL = 0.8
 _ELLIPSIS = "…"
 
-_WORD = (
-    r"[\w\u00ad\u200c\u200d\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u06d6-\u06ed"
-    r"\u0900-\u0963\u0966-\u0dff]"
+# Scripts written without spaces, where a query's word stands anywhere in a run, and Hangul with its glued particles.
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17d3\u3005-\u3007\u3021-\u3029\u3031-\u303c\u3041-\u30ff"
+    r"\u3105-\u31bf\u31f0-\u31ff\u3400-\u9fff\ua000-\ua48c\ua960-\ua97f\uac00-\ud7fb\uf900-\ufaff"
+    r"\U00016fe0-\U0001b16f\U00020000-\U000323af"
 )
-# As the tokeniser cuts, but with places in the text as it stands: runs without spaces, joined names, operators.
-_SURFACE = re.compile(
-    rf"[{UNSPACED}]+|\.?(?:(?![{UNSPACED}]){_WORD})+(?:(?:[-./@+'’#]|::)(?:(?![{UNSPACED}]){_WORD})+)*(?:\+\+(?:\d\d)?|#)?"
-    r"|[!&*+\-/:<=>?|~]{2,}|[^\s\w]"
+# `\w` lacks what may stand inside a word: soft hyphens, joiners, accents, vowel signs.
+_INNER = (
+    r"\u00ad\u200c\u200d\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u06d6-\u06ed"
+    r"\u0900-\u0963\u0966-\u0dff"
 )
-_RUN = re.compile(f"[{UNSPACED}]")
-_PART = re.compile(f"{_WORD}+")
 _RULE = re.compile(r"\W*(\W)\1\1+\W*")
 # Of prose, a line that opens with none of the signs of a list, table or heading, and with no number of a list.
 _GOES_ON = re.compile(r"(?!\w{1,3}[.)]\s)(?:[^\W_]|[(\[\"'`“‘«])")
+
+
+def _pattern(word: str, before: str = "") -> re.Pattern[str]:
+    """Cuts as the tokeniser does, but says where: joined names, signs."""
+    return re.compile(
+        rf"{before}\.?(?:{word})+(?:(?:[-./@+'’]|::)(?:{word})+)*(?:\+\+(?:\d\d)?|#)?|[!&*+\-/:<=>?|~]{{2,}}|[^\s\w]"
+    )
+
+
+_ASCII = _pattern(r"\w")
+_PART = re.compile(rf"[\w{_INNER}]+")
+
+
+# Compiled when the first text needs it.
+@lru_cache
+def _unicode() -> re.Pattern[str]:
+    return _pattern(rf"(?![{_UNSPACED}])[\w{_INNER}]", f"(?P<run>[{_UNSPACED}]+)|")
 
 
 @dataclass(frozen=True)
@@ -77,8 +94,8 @@ def snippet(
 
     `headings` are shown already, and not again. Lines of `prose` that do not fit are broken anew as paragraphs.
     """
-    title = headings[-1].strip() if headings else ""
-    lines = _lines(text, title, width, prose) or _lines(text, None, width, prose)
+    titles = frozenset(heading.strip() for heading in headings)
+    lines = _lines(text, titles, width, prose) or _lines(text, None, width, prose)
     found = [matches(line, language, wanted) for line in lines]
     rows = [row for number, line in enumerate(lines) for row in _wrap(number, line, width)]
     window = _densest(rows, found)
@@ -91,13 +108,13 @@ def snippet(
 
 
 def _matches(text: str, language: str, wanted: Set[str]) -> Iterator[Match]:
-    for surface in _SURFACE.finditer(text):
+    for surface in (_ASCII if text.isascii() else _unicode()).finditer(text):
         found = [term.term for term in terms(surface[0], language)]
         shared = next((term for term in found if term in wanted), None)
         if shared is None:
             continue
         start, end = surface.span()
-        if _RUN.match(surface[0]):
+        if surface.lastgroup == "run":
             yield from _pairs(text, start, end, language, wanted)
         elif found[0] in wanted:
             yield Match(start, end, found[0])
@@ -130,13 +147,13 @@ def _pairs(text: str, start: int, end: int, language: str, wanted: Set[str]) -> 
         yield Match(first.start, last.end, first.term)
 
 
-def _lines(text: str, title: str | None, width: int, prose: bool) -> list[str]:
-    """The lines with something to read, without their common indent; with a title, it and mere rules are left out."""
+def _lines(text: str, titles: Set[str] | None, width: int, prose: bool) -> list[str]:
+    """The lines with something to read, without their common indent; with `titles`, these and mere rules left out."""
     lines: list[str] = []
     goes_on = False
     for source in text.splitlines():
         line = source.expandtabs(4).rstrip()
-        if not line or (title is not None and (line.strip(" #=*") == title or _RULE.fullmatch(line))):
+        if not line or (titles is not None and (line.strip(" #=*") in titles or _RULE.fullmatch(line))):
             goes_on = False
             continue
         if goes_on and _GOES_ON.match(bare := line.lstrip()):
