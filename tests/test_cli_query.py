@@ -84,8 +84,9 @@ class Corpus:
         out, err = process.communicate(given, timeout=120)
         return process.returncode, out.decode(), err.decode()
 
-    def json(self, command: str, *arguments: str, **options: Any) -> tuple[int, Any]:
-        code, out, _ = self.ragx(command, "--json", *arguments, **options)
+    def json(self, *arguments: str, **options: Any) -> tuple[int, Any]:
+        words = 2 if arguments[0] == "config" else 1
+        code, out, _ = self.ragx(*arguments[:words], "--json", *arguments[words:], **options)
         return code, valid(json.loads(out))
 
     def on_a_terminal(self, *arguments: str, **env: str) -> str:
@@ -329,6 +330,12 @@ def test_status_counts_and_tells_no_drift(corpus: Corpus) -> None:
     assert document["size_bytes"] == (corpus.root / ".ragx" / "index.duckdb").stat().st_size
     code, out, err = corpus.ragx("status", "--pending")
     assert (code, err, out.splitlines()[-1]) == (0, "", "drift       none")
+
+
+def test_the_settings_in_force_are_a_valid_document(corpus: Corpus) -> None:
+    code, document = corpus.json("config", "list")
+    assert (code, document["settings"]["graph.k"]) == (0, {"value": 8, "source": "default"})
+    assert corpus.json("config", "get", "graph")[0] == 0
 
 
 def test_before_any_index_query_and_status_say_which_command_to_run(fresh: Corpus) -> None:
