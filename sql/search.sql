@@ -1,3 +1,15 @@
+-- name: list_files
+-- What a filter chooses from.
+SELECT id, path, kind FROM files WHERE skipped = '' ORDER BY path;
+
+-- name: clear_scope
+-- Forgets the previous filter.
+DELETE FROM scope;
+
+-- name: set_scope
+-- The files that a filtered query may return.
+INSERT INTO scope SELECT unnest($file_ids::BIGINT[]);
+
 -- name: clear_cosines
 -- Forgets the previous query's vector leg.
 DELETE FROM cosines;
@@ -23,7 +35,8 @@ DELETE FROM logits;
 INSERT INTO cosines
 SELECT chunks.id, scores.cosine
 FROM (SELECT id, array_inner_product(vector, $vector::embedding) AS cosine FROM embeddings) AS scores
-JOIN chunks ON chunks.embedding_id = scores.id;
+JOIN chunks ON chunks.embedding_id = scores.id
+WHERE NOT $scoped OR chunks.file_id IN (SELECT file_id FROM scope);
 
 -- name: score_keywords
 -- The keyword leg: BM25 (Robertson, Zaragoza 2009, with the idf of Lucene, never negative) of every chunk that holds a query term.
@@ -49,6 +62,7 @@ matches AS (
     JOIN postings ON postings.term_id = query_terms.term_id
     JOIN chunks ON chunks.id = postings.chunk_id
     CROSS JOIN corpus
+    WHERE NOT $scoped OR chunks.file_id IN (SELECT file_id FROM scope)
     GROUP BY query_terms.token, postings.chunk_id
 )
 SELECT chunk_id, sum(bm25 ORDER BY token) FROM matches GROUP BY chunk_id;
@@ -106,7 +120,8 @@ FROM parts;
 -- sum (the additive rule): a seed emits what its score exceeds the last seed's by, a chunk's heat is the sum of what arrives.
 -- max (the classic rule): a seed starts with its score, a chunk's heat is the hottest arrival.
 -- Each step passes on heat x weight x decay, divided by sqrt(degree x degree) where degrees normalise. Only chunks near enough
--- to the query are admitted (seeds always), only the hottest relay, and what is not hotter than before relays nothing.
+-- to the query and within the filter are admitted (seeds always), only the hottest relay, and what is not hotter than before
+-- relays nothing.
 INSERT INTO heat
 WITH RECURSIVE
 followed AS (
@@ -163,6 +178,10 @@ walk (chunk_id, heat, emits, seed, parent, kind, weight, hop, path) USING KEY (c
     WHERE (
         coalesce(cosines.cosine, -1) >= $query_floor
         OR arrivals.chunk_id IN (SELECT chunk_id FROM seeds)
+    )
+    AND (
+        NOT $scoped
+        OR arrivals.chunk_id IN (SELECT id FROM chunks WHERE file_id IN (SELECT file_id FROM scope))
     )
     AND arrivals.heat > CASE WHEN $aggregate = 'max' THEN coalesce(known.heat, 0) ELSE 0 END
 )

@@ -168,14 +168,14 @@ def test_each_stage_equals_plain_python(
 
         cosines = corpus.cosines(query) if legs != "keyword" else {}
         if legs != "keyword":
-            store.run(SEARCH.scan_vectors, vector=query)
+            store.run(SEARCH.scan_vectors, vector=query, scoped=False)
         assert read(store, "cosine", "cosines") == pytest.approx(cosines, **CLOSE)
 
         bm25 = corpus.bm25(tokens, 1.2, 0.75) if legs != "vector" else {}
         if legs != "vector":
             pairs = sorted({(number, term) for number, token in enumerate(tokens) for term in token})
             numbers, term_ids = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-            store.run(SEARCH.score_keywords, tokens=numbers, term_ids=term_ids, k1=1.2, b=0.75)
+            store.run(SEARCH.score_keywords, tokens=numbers, term_ids=term_ids, k1=1.2, b=0.75, scoped=False)
         assert read(store, "bm25", "keyword_scores") == pytest.approx(bm25, **CLOSE)
 
         # The stages after the legs are compared on the very numbers that SQL has, so that ties fall the same way.
@@ -184,7 +184,7 @@ def test_each_stage_equals_plain_python(
         fused = read(store, "fused", "pool")
         assert fused == pytest.approx(fuse(cosines, bm25, top, method, weight, 60), **CLOSE)
 
-        store.run(SEARCH.spread_heat, **how)
+        store.run(SEARCH.spread_heat, scoped=False, **how)
         heat = read(store, "heat", "heat")
         assert heat == pytest.approx(spread(fused, corpus.edges, cosines, how), **CLOSE)
 
@@ -230,7 +230,7 @@ def check_rank(store: Store, pool: dict[int, float], heat: dict[int, float], rng
 def test_an_empty_index_has_no_candidates(tmp_path: Path) -> None:
     with create_building(tmp_path / "index.duckdb", 3) as store:
         store.script("session")
-        store.run(SEARCH.scan_vectors, vector=[1.0, 0.0, 0.0])
-        store.run(SEARCH.score_keywords, tokens=[0], term_ids=[1], k1=1.2, b=0.75)
+        store.run(SEARCH.scan_vectors, vector=[1.0, 0.0, 0.0], scoped=False)
+        store.run(SEARCH.score_keywords, tokens=[0], term_ids=[1], k1=1.2, b=0.75, scoped=False)
         store.run(SEARCH.fuse, top=100, method="convex", vector_weight=0.6, rrf_k=60)
         assert store.rows(SEARCH.rank, alpha=0.2, beta=0.1, gamma=0.7) == []

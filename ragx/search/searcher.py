@@ -7,6 +7,7 @@ from typing import Any
 from ragx.config import Config
 from ragx.errors import IndexUnusable, ModelError, UsageError
 from ragx.models import load_embedder, load_reranker, reranker_row
+from ragx.search.scope import set_scope
 from ragx.search.weights import traversal_parameters, weights
 from ragx.store import Store, statements
 from ragx.store.ids import stable_id
@@ -32,6 +33,8 @@ class Options:
     expand: bool | None = None
     hops: int | None = None
     explain: bool = False
+    paths: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
 
 
 class Searcher:
@@ -45,12 +48,14 @@ class Searcher:
         self.languages = [row[0] for row in store.rows(_KEYWORD.corpus_languages)]
         self._embedder: Embedder | None = None
         self._reranker: Reranker | None = None
+        self._scoped = False
         store.script("session")
 
     def search(self, query: str, options: Options) -> Answer:
         """The best chunks and files for `query`; stages that cannot run are skipped with a warning and named."""
         if not query.strip():
             raise UsageError("the query is empty", 'try: ragx query "how are backups made?"')
+        self._scoped = set_scope(self.store, options.paths, options.kinds)
         for clear in (
             _SEARCH.clear_cosines, _SEARCH.clear_keyword_scores, _SEARCH.clear_pool, _SEARCH.clear_heat,
             _SEARCH.clear_logits,
@@ -93,7 +98,7 @@ class Searcher:
         window = embedder.window - embedder.counter.count(embedder.query_prefix)
         text = embedder.query_prefix + embedder.counter.clip(query, window)
         vector = next(embedder.embed([text]))
-        self.store.run(_SEARCH.scan_vectors, vector=vector.tolist())
+        self.store.run(_SEARCH.scan_vectors, vector=vector.tolist(), scoped=self._scoped)
         return Stage("vector", True, "exact scan")
 
     def _keyword_leg(self, tokens: Sequence[Sequence[Term]], options: Options) -> Stage:
@@ -106,6 +111,7 @@ class Searcher:
             term_ids=[term_id for _, term_id in pairs],
             k1=self.config.keyword.k1,
             b=self.config.keyword.b,
+            scoped=self._scoped,
         )
         return Stage("keyword", True, "BM25")
 
@@ -124,7 +130,8 @@ class Searcher:
         if not options.graph:
             return Stage("graph", False, "off")
         parameters = traversal_parameters(self.config.traversal, options.hops)
-        self.store.run(_SEARCH.spread_heat, min_edge_sim=self.config.graph.min_edge_sim, **parameters)
+        parameters |= {"min_edge_sim": self.config.graph.min_edge_sim, "scoped": self._scoped}
+        self.store.run(_SEARCH.spread_heat, **parameters)
         fusion = self.config.fusion
         self.store.run(_SEARCH.admit_heated, method=fusion.method, vector_weight=fusion.vector_weight)
         return Stage("graph", True, self.config.traversal.preset)
