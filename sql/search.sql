@@ -32,9 +32,10 @@ DELETE FROM logits;
 
 -- name: scan_vectors
 -- The exact vector leg: the cosine of every chunk to the query. Vectors that no chunk uses any more are joined away.
+-- The query's vector comes as text: a list parameter of 384 numbers takes the binder 20 ms, its text 0.8.
 INSERT INTO cosines
 SELECT chunks.id, scores.cosine
-FROM (SELECT id, array_inner_product(vector, $vector::embedding) AS cosine FROM embeddings) AS scores
+FROM (SELECT id, array_inner_product(vector, $vector::VARCHAR::embedding) AS cosine FROM embeddings) AS scores
 JOIN chunks ON chunks.embedding_id = scores.id
 WHERE NOT $scoped OR chunks.file_id IN (SELECT file_id FROM scope);
 

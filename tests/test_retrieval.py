@@ -168,7 +168,7 @@ def test_each_stage_equals_plain_python(
 
         cosines = corpus.cosines(query) if legs != "keyword" else {}
         if legs != "keyword":
-            store.run(SEARCH.scan_vectors, vector=query, scoped=False)
+            store.run(SEARCH.scan_vectors, vector=str(query), scoped=False)
         assert read(store, "cosine", "cosines") == pytest.approx(cosines, **CLOSE)
 
         bm25 = corpus.bm25(tokens, 1.2, 0.75) if legs != "vector" else {}
@@ -230,7 +230,7 @@ def check_rank(store: Store, pool: dict[int, float], heat: dict[int, float], rng
 def test_an_empty_index_has_no_candidates(tmp_path: Path) -> None:
     with create_building(tmp_path / "index.duckdb", 3) as store:
         store.script("session")
-        store.run(SEARCH.scan_vectors, vector=[1.0, 0.0, 0.0], scoped=False)
+        store.run(SEARCH.scan_vectors, vector="[1.0, 0.0, 0.0]", scoped=False)
         store.run(SEARCH.score_keywords, tokens=[0], term_ids=[1], k1=1.2, b=0.75, scoped=False)
         store.run(SEARCH.fuse, top=100, method="convex", vector_weight=0.6, rrf_k=60)
         assert store.rows(SEARCH.rank, alpha=0.2, beta=0.1, gamma=0.7) == []

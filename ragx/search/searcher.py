@@ -98,7 +98,7 @@ class Searcher:
         window = embedder.window - embedder.counter.count(embedder.query_prefix)
         text = embedder.query_prefix + embedder.counter.clip(query, window)
         vector = next(embedder.embed([text]))
-        self.store.run(_SEARCH.scan_vectors, vector=vector.tolist(), scoped=self._scoped)
+        self.store.run(_SEARCH.scan_vectors, vector=str(vector.tolist()), scoped=self._scoped)
         return Stage("vector", True, "exact scan")
 
     def _keyword_leg(self, tokens: Sequence[Sequence[Term]], options: Options) -> Stage:
