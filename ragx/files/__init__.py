@@ -3,7 +3,8 @@
 from ragx.files.decode import Document, NotText, decode
 from ragx.files.discover import Discovery, discover
 from ragx.files.kinds import kind_of
-from ragx.files.reading import FileUnreadable, content_hash, read
+from ragx.files.lines import line_starts
+from ragx.files.reading import FileUnreadable, content_hash, read, same_bytes, stat_of
 
 __all__ = [
     "Discovery",
@@ -14,5 +15,8 @@ __all__ = [
     "decode",
     "discover",
     "kind_of",
+    "line_starts",
     "read",
+    "same_bytes",
+    "stat_of",
 ]

@@ -6,8 +6,6 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pathspec import GitIgnoreSpec
-
 from ragx.errors import ConfigError
 
 _SPECIAL = re.compile(r"[*?\[\\/]")
@@ -118,6 +116,9 @@ def _add(globs: Globs, line: str, *, suffixes_name_files: bool = False) -> bool:
 
 
 def _regex(line: str) -> re.Pattern[str] | None:
+    # A query reads files too, but lists none: it does without this import.
+    from pathspec import GitIgnoreSpec
+
     try:
         with warnings.catch_warnings():
             # A bracket expression such as [[a] makes `re` warn of its own future syntax.

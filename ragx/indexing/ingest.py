@@ -1,6 +1,5 @@
 """Reads, cuts and tokenises files into rows; a file that cannot be read or is no text is skipped, never an error."""
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,7 @@ import pyarrow as pa
 
 from ragx.chunking import chunk, normalise, title_of
 from ragx.config.settings import Chunking
-from ragx.files import Document, FileUnreadable, NotText, content_hash, decode, kind_of, read
+from ragx.files import Document, FileUnreadable, NotText, content_hash, decode, kind_of, line_starts, read
 from ragx.store import Store, statements
 from ragx.store.ids import stable_id, text_hash
 from ragx.text import detect, terms
@@ -23,7 +22,6 @@ _KEYWORD = statements("keyword")
 
 ROOT = ""
 _BATCH_CHUNKS = 2_000
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 _FILES = pa.schema(
     [
@@ -161,7 +159,7 @@ def _add(
     seen: Counter[str] = Counter()
     ends = sorted({end for span in spans for end in (span.start, span.end)})
     byte_at = dict(zip(ends, document.byte_offsets(ends), strict=True))
-    line_starts = [match.end() for match in _LINE_END.finditer(text)]
+    starts = line_starts(text)
     for ordinal, span in enumerate(spans):
         body = text[span.start : span.end]
         digest = text_hash(normalise(body))
@@ -189,8 +187,8 @@ def _add(
                 "text_hash": digest,
                 "byte_start": byte_at[span.start],
                 "byte_end": byte_at[span.end],
-                "line_start": bisect_right(line_starts, span.start) + 1,
-                "line_end": bisect_right(line_starts, span.end - 1) + 1,
+                "line_start": bisect_right(starts, span.start),
+                "line_end": bisect_right(starts, span.end - 1),
                 "token_count": embedder.counter.count(normalise(body)),
                 "term_count": len(found),
                 "language": language,

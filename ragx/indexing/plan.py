@@ -5,16 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragx.config.settings import Corpus
-from ragx.files import FileUnreadable, content_hash, discover, read
+from ragx.files import FileUnreadable, discover, same_bytes
 from ragx.files.reading import UNREADABLE
 from ragx.store import Store, statements
 from ragx.types import FileStat, Skipped
 
 _INDEX = statements("index")
-
-_TICK_NS = 20_000_000
-_COARSE_TICK_NS = 2_000_000_000
-_SECOND_NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -67,10 +63,7 @@ def make_plan(root: Path, corpus: Corpus, folder: Path, known: dict[str, KnownFi
                     raise FileUnreadable(UNREADABLE)
                 added.append(stat)
                 continue
-            same = before.stat == stat and not _racy(stat, scanned_ns)
-            same = same or (
-                stat.size == before.stat.size and content_hash(read(root, stat.path)) == before.content_hash
-            )
+            same = same_bytes(root, stat, before.stat, before.content_hash, scanned_ns)
         except FileUnreadable as error:
             skipped.append(Skipped(stat.path, str(error)))
             continue
@@ -92,9 +85,3 @@ def make_plan(root: Path, corpus: Corpus, folder: Path, known: dict[str, KnownFi
         unchanged=unchanged,
         skipped=tuple(skipped),
     )
-
-
-def _racy(stat: FileStat, scanned_ns: int) -> bool:
-    """Whether the file may have changed after it was read within one tick of its clock (git's racy timestamps)."""
-    tick = _COARSE_TICK_NS if stat.mtime_ns % _SECOND_NS == 0 else _TICK_NS
-    return max(stat.mtime_ns, stat.ctime_ns) >= scanned_ns - tick
