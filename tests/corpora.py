@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ragx.config import Config, index_dir, load
-from ragx.indexing import Options, index
+from ragx.indexing.run import Options, index
 from ragx.search import Options as QueryOptions
 from ragx.search import Searcher
 from ragx.store import open_index

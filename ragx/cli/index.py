@@ -43,8 +43,8 @@ def index(
         talk("note: --changed is deprecated: index is always incremental")
     corpus = open_corpus(here(directory) / path if path else directory)
 
-    from ragx.indexing import Options
-    from ragx.indexing import index as run
+    from ragx.indexing.run import Options
+    from ragx.indexing.run import index as run
     from ragx.render import documents, summary, terminal
     from ragx.render.progress import watch
 

@@ -1,5 +1,1 @@
-"""Keeps the index equal to what a full build of the tree would give."""
-
-from ragx.indexing.run import Options, index
-
-__all__ = ["Options", "index"]
+"""Keeps the index equal to what a full build of the tree would give: `plan` says what that takes, `run` does it."""
