@@ -4,8 +4,10 @@
     ├── UsageError         a bad argument, query or path
     ├── ConfigError        a bad, unknown or contradicting setting
     ├── IndexMissing       no index here yet
-    ├── IndexUnusable      foreign, damaged, newer, or built with settings that no longer hold
+    ├── IndexUnusable      damaged, newer, or built with settings that no longer hold
+    │   └── IndexForeign   something else stands in its place: no run of ragx replaces that
     ├── IndexLocked        another process is indexing, or holds the file open for writing
+    ├── DiskFull           no room for the index; what was embedded until then is kept
     └── ModelError         weights missing, not the expected ones, or a server that does not answer as it should
 
 Anything else that escapes is a bug and keeps its traceback.
@@ -42,8 +44,16 @@ class IndexUnusable(RagxError):
     code = "index_unusable"
 
 
+class IndexForeign(IndexUnusable):
+    pass
+
+
 class IndexLocked(RagxError):
     code = "locked"
+
+
+class DiskFull(RagxError):
+    code = "disk_full"
 
 
 class ModelError(RagxError):

@@ -64,14 +64,15 @@ SELECT id, vector FROM embeddings WHERE id IN (SELECT unnest($ids::BIGINT[])) OR
 
 -- name: take_embeddings
 -- Vectors of an attached index file that this one lacks. Ids are hashes of model, prefix and text, so none can be wrong.
+-- One of another length is another model's; a run that was interrupted while it committed may hold one twice.
 INSERT INTO embeddings_recent
-SELECT id, vector::embedding
-FROM (SELECT * FROM other.embeddings_indexed UNION ALL SELECT * FROM other.embeddings_recent)
-WHERE id NOT IN (SELECT id FROM embeddings);
-
--- name: other_is_full
--- Whether the attached file was a full build.
-SELECT value FROM other.meta WHERE key = 'full';
+SELECT id, any_value(taken)
+FROM (
+    SELECT id, TRY_CAST(vector AS embedding) AS taken
+    FROM (SELECT * FROM other.embeddings_indexed UNION ALL SELECT * FROM other.embeddings_recent)
+)
+WHERE taken IS NOT NULL AND id NOT IN (SELECT id FROM embeddings)
+GROUP BY id;
 
 -- name: sample_texts
 -- The texts of the chunks with the smallest ids: ids are hashes, so this is a random sample that edits hardly change.

@@ -10,6 +10,6 @@ DELETE FROM meta WHERE key = $key;
 -- Notes a value in meta.
 INSERT INTO meta VALUES ($key, $value);
 
--- name: measure_blocks
--- How long the file must be at least to hold its blocks: three headers of 4 KiB stand before them.
-SELECT 3 * 4096 + total_blocks * block_size FROM pragma_database_size();
+-- name: check_blocks
+-- Whether a file of this size can hold its blocks: all are whole and stand behind three headers of 4 KiB; free ones may lack.
+SELECT ($size - 3 * 4096) % block_size = 0 AND $size - 3 * 4096 >= used_blocks * block_size FROM pragma_database_size();

@@ -1,27 +1,33 @@
-"""The file that a run builds beside the published one: not visible before it is whole, and nothing paid for is lost."""
+"""The file that a run builds beside the index: nothing is visible before it is whole, nothing paid for is lost."""
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
 
-from ragx.store import INDEX_NAME, Store, create_building, open_building, statements, wal_path
+from ragx.errors import IndexUnusable
+from ragx.store import INDEX_NAME, Store, create_building, logs, open_building, statements
 from ragx.types import Progress
 
 _INDEX = statements("index")
 
+_ANEW = "building-full"
+_HEADERS = 3 * 4096
+
 
 def leftovers(folder: Path) -> list[Path]:
     """Files of runs that did not end, oldest first."""
-    return sorted(folder.glob("building*.duckdb"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+    found = (path for path in folder.glob("building*.duckdb") if path.is_file())
+    return sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
 
-def start(folder: Path, base: Path | None, dimension: int) -> Store:
-    """A file to build in: a copy of `base`, else empty."""
-    for copy in folder.glob("building*.copy"):
-        copy.unlink()
-    path = next(path for number in range(10_000) if not (path := _path(folder, number)).exists())
+def start(folder: Path, base: Path | None, dimension: int, *, anew: bool) -> Store:
+    """A file to build in: a copy of `base`, else empty. Its name says whether all its vectors are made `anew`."""
+    names = (f"{_ANEW if anew else 'building'}{number or ''}.duckdb" for number in range(10_000))
+    path = next(path for name in names if not (path := folder / name).exists())
+    remove(path)
     if base is None:
         return create_building(path, dimension)
     copy = path.with_suffix(".copy")
@@ -30,52 +36,70 @@ def start(folder: Path, base: Path | None, dimension: int) -> Store:
     return open_building(path)
 
 
-def salvage(store: Store, path: Path, *, full: bool, progress: Progress) -> None:
-    """Takes the vectors of a run that did not end and removes its file. A full build takes only a full build's."""
-    take_vectors(store, path, only_full=full, progress=progress)
-    remove(path)
+def salvage(store: Store, interrupted: list[Path], *, anew: bool, progress: Progress) -> None:
+    """Takes the vectors of runs that did not end.
+
+    A run that makes all vectors anew takes only those that another such run made, whose file outlives other runs.
+    """
+    for path in interrupted:
+        made_anew = path.name.startswith(_ANEW)
+        if made_anew or not anew:
+            take_vectors(store, path, progress=progress)
+        if made_anew == anew:
+            remove(path)
 
 
-def take_vectors(store: Store, path: Path, *, only_full: bool = False, progress: Progress) -> None:
-    """Takes the vectors of another index file that this one lacks; an unreadable one is passed over with a warning."""
-    try:
-        _take(store, path, only_full)
-    except duckdb.Error:
-        progress.warn(f"{path.name} cannot be read: what was embedded in it is embedded again")
-
-
-def _take(store: Store, path: Path, only_full: bool) -> None:
+def take_vectors(store: Store, path: Path, *, progress: Progress) -> None:
+    """Takes the vectors of another index file that this one lacks; warns of one that cannot be read."""
     literal = str(path).replace("'", "''")
-    store.connection.execute(f"ATTACH '{literal}' AS other (READ_ONLY)")
     try:
-        if not only_full or store.value(_INDEX.other_is_full) == "true":
+        store.connection.execute(f"ATTACH '{literal}' AS other (READ_ONLY)")
+        try:
             store.run(_INDEX.take_embeddings)
-    finally:
-        store.connection.execute("DETACH other")
+        finally:
+            with suppress(duckdb.Error):
+                store.connection.execute("DETACH other")
+    except (duckdb.CatalogException, duckdb.BinderException):
+        pass  # ended before it had tables
+    except (duckdb.IOException, duckdb.SerializationException, IndexUnusable):
+        if path.stat().st_size > _HEADERS:
+            progress.warn(f"{path.name} cannot be read: what was embedded in it is embedded again")
 
 
 def remove(path: Path) -> None:
-    """Removes an index file and its log."""
-    wal_path(path).unlink(missing_ok=True)
+    """Removes an index file, its logs and what DuckDB moved out of memory."""
+    for log in logs(path):
+        log.unlink()
     path.unlink(missing_ok=True)
+    shutil.rmtree(path.with_name(path.name + ".tmp"), ignore_errors=True)
 
 
 def publish(store: Store, folder: Path) -> None:
     """Closes the file and puts it in the place of the published one, in one step, on disk before it returns."""
-    store.connection.execute("CHECKPOINT")
+    store.checkpoint()
     store.close()
-    # A program that opened it for writing would lock every reader out, or leave a log that the next reader replays.
+    # A program that opened the index for writing would lock readers out, or leave a log that the next one replays.
     store.path.chmod(0o444)
     _sync(store.path)
     published = folder / INDEX_NAME
-    wal_path(published).unlink(missing_ok=True)
+    for log in logs(published):
+        log.unlink()
     os.replace(store.path, published)
-    wal_path(store.path).unlink(missing_ok=True)
     _sync(folder)
 
 
-def _path(folder: Path, number: int) -> Path:
-    return folder / f"building{number or ''}.duckdb"
+def sweep(folder: Path, *, full: bool, progress: Progress) -> None:
+    """Removes what interrupted runs left, once the index is right; what a full build left waits for the next."""
+    kept = [] if full else [path for path in leftovers(folder) if path.name.startswith(_ANEW)]
+    for path in folder.glob("building*"):
+        if any(path.name.startswith(one.name) for one in kept):
+            continue
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+    if kept:
+        progress.warn("a full build did not end; it goes on where it stopped with: ragx index --full")
 
 
 def _sync(path: Path) -> None:

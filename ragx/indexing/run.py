@@ -15,9 +15,10 @@ from ragx.indexing import building
 from ragx.indexing.embed import drop_dead_vectors, embed_chunks, embed_own_sentences, second_best_cosine
 from ragx.indexing.ingest import create_staging, drop_files, ingest, settle_terms, touch_files
 from ragx.indexing.lock import exclusive
+from ragx.indexing.place import check_place
 from ragx.indexing.plan import KnownFile, Plan, known_files, make_plan
 from ragx.models import load_embedder
-from ragx.store import INDEX_NAME, open_index, statements, wal_path
+from ragx.store import INDEX_NAME, explained, open_index, statements
 from ragx.types import Embedder, FileChanges, IndexReport, Progress, Skipped
 
 _INDEX = statements("index")
@@ -62,8 +63,8 @@ def index(root: Path, config: Config, options: Options, progress: Progress) -> I
     folder = index_dir(root, config)
     if options.dry_run:
         return _index(root, folder, config, options, progress)
-    with exclusive(folder, wait=options.wait):
-        wal_path(folder / INDEX_NAME).unlink(missing_ok=True)
+    with exclusive(folder, wait=options.wait), explained(folder / INDEX_NAME):
+        check_place(folder, full=options.full)
         return _index(root, folder, config, options, progress)
 
 
@@ -90,17 +91,15 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             seconds=clock.seconds,
         )
         if current and not options.dry_run:
-            for path in building.leftovers(folder):
-                building.remove(path)
+            building.sweep(folder, full=False, progress=progress)
         return report
 
     embedder = load_embedder(config.embeddings, announce=progress.warn)
     _check_model(before.meta, embedder)
     interrupted = building.leftovers(folder)
-    with building.start(folder, published if before.meta else None, embedder.dimension) as store:
-        store.set_meta("full", options.full)
-        for path in interrupted:
-            building.salvage(store, path, full=options.full, progress=progress)
+    anew = options.full and not options.keep_vectors
+    with building.start(folder, published if before.meta else None, embedder.dimension, anew=anew) as store:
+        building.salvage(store, interrupted, anew=anew, progress=progress)
         if options.full and options.keep_vectors and published.exists():
             building.take_vectors(store, published, progress=progress)
         with clock.stage("read"):
@@ -154,6 +153,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             )
             store.set_meta("last_run", {"finished_ns": time.time_ns(), **report.counts(), "seconds": clock.seconds})
             building.publish(store, folder)
+    building.sweep(folder, full=options.full, progress=progress)
     return report
 
 

@@ -1,5 +1,6 @@
 """The index file: the only opener of index.duckdb, and the reader of `sql/`."""
 
+from ragx.store.failures import explained
 from ragx.store.statements import Statement, script, statements
 from ragx.store.store import (
     INDEX_NAME,
@@ -7,9 +8,9 @@ from ragx.store.store import (
     Store,
     check_schema,
     create_building,
+    logs,
     open_building,
     open_index,
-    wal_path,
 )
 
 __all__ = [
@@ -19,9 +20,10 @@ __all__ = [
     "Store",
     "check_schema",
     "create_building",
+    "explained",
+    "logs",
     "open_building",
     "open_index",
     "script",
     "statements",
-    "wal_path",
 ]

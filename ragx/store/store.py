@@ -1,14 +1,18 @@
 """The only opener of an index file: a published one read-only, one that is being built for writing."""
 
 import json
+import os
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from ragx.errors import IndexLocked, IndexMissing, IndexUnusable
+from ragx.errors import IndexForeign, IndexMissing, IndexUnusable
+from ragx.store.failures import REBUILD, damaged, explained
 from ragx.store.statements import Statement, script, statements
 
 if TYPE_CHECKING:
@@ -35,20 +39,27 @@ class Store:
         self.path = path
 
     def run(self, statement: Statement, **parameters: Any) -> duckdb.DuckDBPyConnection:
-        """Executes a statement; of `parameters` it takes those that it names."""
+        """Executes a statement; of `parameters` it takes those that it names.
+
+        IndexUnusable, DiskFull: the file cannot be read or written.
+        """
         chosen = {name: parameters[name] for name in statement.parameters}
-        return self.connection.execute(statement.sql, chosen)
+        with self._explained():
+            return self.connection.execute(statement.sql, chosen)
 
     def rows(self, statement: Statement, **parameters: Any) -> list[tuple[Any, ...]]:
-        return self.run(statement, **parameters).fetchall()
+        with self._explained():
+            return self.run(statement, **parameters).fetchall()
 
     def value(self, statement: Statement, **parameters: Any) -> Any:
         """The first column of the first row, or None."""
-        row = self.run(statement, **parameters).fetchone()
+        with self._explained():
+            row = self.run(statement, **parameters).fetchone()
         return row[0] if row else None
 
     def script(self, name: str) -> None:
-        self.connection.execute(script(name))
+        with self._explained():
+            self.connection.execute(script(name))
 
     def load(self, statement: Statement, incoming: "pa.Table", **parameters: Any) -> None:
         """Runs a statement that reads the rows of an Arrow table as `incoming`."""
@@ -65,9 +76,12 @@ class Store:
         try:
             yield
         except BaseException:
-            self.connection.rollback()
+            # After a failure of the file there is nothing left to roll back; what failed is what counts.
+            with suppress(duckdb.Error):
+                self.connection.rollback()
             raise
-        self.connection.commit()
+        with self._explained():
+            self.connection.commit()
 
     def meta(self) -> dict[str, Any]:
         """What the index says of itself."""
@@ -77,36 +91,46 @@ class Store:
         self.run(_STORE.drop_meta, key=key)
         self.run(_STORE.add_meta, key=key, value=json.dumps(value))
 
+    def checkpoint(self) -> None:
+        """Brings everything into the file; no log is left."""
+        with self._explained():
+            self.connection.execute("CHECKPOINT")
+
     def close(self) -> None:
         self.connection.close()
 
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
         self.close()
+        # Rows are read when they are fetched, wherever that is.
+        if isinstance(error, duckdb.Error):
+            with self._explained():
+                raise error
+
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self.path.with_name(INDEX_NAME))
 
 
-def wal_path(path: Path) -> Path:
-    """Where DuckDB keeps what is committed but not yet in the file."""
-    return path.with_name(path.name + ".wal")
+def logs(path: Path) -> list[Path]:
+    """The files beside a database in which DuckDB keeps what is committed but not yet in it."""
+    names = (path.name + ending for ending in (".wal", ".wal.checkpoint", ".wal.recovery"))
+    return [log for name in names if (log := path.with_name(name)).exists()]
 
 
 def open_index(folder: Path) -> Store:
     """Opens the published index of a `.ragx` folder read-only, or says why not and what to run."""
     path = folder / INDEX_NAME
-    if not path.is_file():
-        raise IndexMissing(f"no index in {folder}", "run: ragx index")
-    if wal_path(path).exists():
-        raise IndexUnusable(
-            f"{wal_path(path)} was left by a program that opened the index for writing", "run: ragx index"
-        )
-    try:
-        store = Store(duckdb.connect(path, read_only=True, config=_SETTINGS), path)
-    except duckdb.Error as error:
-        raise _unusable(path, error) from error
+    before = _stat(path)
+    if left := logs(path):
+        raise IndexUnusable(f"{left[0]} was left by a program that opened the index for writing", "run: ragx index")
+    store = _open(path, read_only=True)
     try:
         check_schema(store)
+        # A file that was cut off opens as long as its end is not needed, and a publish in between is no damage.
+        if os.path.samestat(before, _stat(path)) and not store.value(_STORE.check_blocks, size=before.st_size):
+            raise damaged(path)
     except BaseException:
         store.close()
         raise
@@ -115,10 +139,7 @@ def open_index(folder: Path) -> Store:
 
 def open_building(path: Path) -> Store:
     """Opens a file that is being built, as it is."""
-    try:
-        return Store(duckdb.connect(path, config=_SETTINGS), path)
-    except duckdb.Error as error:
-        raise _unusable(path, error) from error
+    return _open(path, read_only=False)
 
 
 def create_building(path: Path, dimension: int) -> Store:
@@ -135,22 +156,35 @@ def check_schema(store: Store) -> None:
     """Refuses a file that is no index, or that another version of the data model wrote."""
     try:
         schema = store.meta().get("schema")
-    except (duckdb.Error, ValueError) as error:
-        raise IndexUnusable(f"{store.path} is not an index of ragx", "move it away and run: ragx index") from error
+    except (duckdb.ProgrammingError, TypeError, ValueError):
+        schema = None
+    if schema is None:
+        raise IndexForeign(f"{store.path} is not an index of ragx", "move it away and run: ragx index")
     if schema != SCHEMA:
         newer = isinstance(schema, int) and schema > SCHEMA
         raise IndexUnusable(
             f"{store.path} was written by {'a newer' if newer else 'another'} version of ragx (schema {schema})",
-            "upgrade ragx, or run: ragx index --full" if newer else "run: ragx index --full",
+            f"upgrade ragx, or {REBUILD}" if newer else REBUILD,
         )
 
 
-def _unusable(path: Path, error: duckdb.Error) -> IndexLocked | IndexUnusable:
-    text = str(error)
-    if "lock" in text:
-        return IndexLocked(f"{path} is open for writing in another program", "close it there and try again")
-    if "version number" in text or "storage version" in text.lower():
-        return IndexUnusable(f"{path} was written by another version of DuckDB", "run: ragx index --full")
-    if "Permission denied" in text:
-        return IndexUnusable(f"{path} may not be read: permission denied", "check its owner and mode")
-    return IndexUnusable(f"{path} is damaged or not a DuckDB file", "run: ragx index --full")
+def _stat(path: Path) -> os.stat_result:
+    """The state of an index file that is one."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        if path.is_symlink():
+            remedy = f"bring it back, or {REBUILD}"
+            raise IndexUnusable(f"{path} is a link to {path.readlink()}, which is not there", remedy) from None
+        raise IndexMissing(f"no index in {path.parent}", "run: ragx index") from None
+    except OSError as error:
+        raise IndexUnusable(f"{path} may not be read: {error.strerror}", "check its owner and mode") from error
+    if not stat.S_ISREG(found.st_mode):
+        what = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
+        raise IndexForeign(f"{path} is {what}, not an index of ragx", "move it away and run: ragx index")
+    return found
+
+
+def _open(path: Path, *, read_only: bool) -> Store:
+    with explained(path.with_name(INDEX_NAME)):
+        return Store(duckdb.connect(path, read_only=read_only, config=_SETTINGS), path)
