@@ -65,6 +65,11 @@ class Embedder(Protocol):
         ...
 
     @property
+    def probe(self) -> tuple[float, ...]:
+        """The vector of a fixed text, by which a served model is known again; empty: the fingerprint is a digest."""
+        ...
+
+    @property
     def dimension(self) -> int: ...
     @property
     def window(self) -> int:
@@ -128,6 +133,23 @@ class Parts:
 
 
 @dataclass(frozen=True)
+class Lines:
+    """Whole lines of a file, from 1, with their line ends."""
+
+    line_start: int
+    line_end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Context:
+    """The lines around a chunk as they are on disk; None: there are none, or the chunk is not in its place any more."""
+
+    before: Lines | None
+    after: Lines | None
+
+
+@dataclass(frozen=True)
 class Hit:
     """A ranked chunk."""
 
@@ -146,6 +168,12 @@ class Hit:
     trace: tuple[Step, ...] = ()
     """From the seed to this chunk, where heat reached it and an explanation was asked for."""
 
+    stale: bool = False
+    """Whether the file has other bytes now than when it was indexed, or is gone."""
+
+    context: Context | None = None
+    """None: not asked for."""
+
 
 @dataclass(frozen=True)
 class FileHit:
@@ -154,6 +182,8 @@ class FileHit:
     file: str
     score: float
     chunk_ids: tuple[int, ...]
+    stale: bool | None = None
+    """As a hit's; None: not among the best, and not looked at."""
 
 
 @dataclass(frozen=True)

@@ -267,6 +267,12 @@ SELECT id, kind, headings, language, byte_start, byte_end, line_start, line_end,
 FROM chunks
 WHERE id IN (SELECT unnest($chunk_ids::BIGINT[]));
 
+-- name: file_stats
+-- What the index knows of the files that results stand in.
+SELECT path, size, mtime_ns, ctime_ns, inode, content_hash
+FROM files
+WHERE path IN (SELECT unnest($paths::VARCHAR[]));
+
 -- name: heat_paths
 -- On which way the most heat reached chunks: from the seed to the chunk itself.
 SELECT chunk_id, path FROM heat WHERE hop > 0 AND chunk_id IN (SELECT unnest($chunk_ids::BIGINT[]));

@@ -167,6 +167,7 @@ class Query:
 
     top: int = _setting(8, "results", low=1, high=1000)
     max_chunk_chars: int = _setting(1200, "characters of a chunk in the JSON", low=1, high=1_000_000)
+    context_lines: int = _setting(0, "lines of the file to print before and after each hit", low=0, high=200)
 
 
 @dataclass(frozen=True)

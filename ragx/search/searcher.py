@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from ragx.config import Config
 from ragx.errors import IndexUnusable, ModelError, UsageError
 from ragx.models import load_embedder, load_reranker, reranker_row
+from ragx.search.freshness import Files, compare
 from ragx.search.scope import set_scope
 from ragx.search.weights import traversal_parameters, weights
 from ragx.store import Store, statements
@@ -35,17 +37,23 @@ class Options:
     explain: bool = False
     paths: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
+    before: int | None = None
+    after: int | None = None
 
 
 class Searcher:
-    """Answers queries on one open index; models are loaded once, when the first query needs them."""
+    """Answers queries on one open index; models are loaded once, when the first query needs them.
 
-    def __init__(self, store: Store, config: Config, warn: Callable[[str], None]) -> None:
+    Without `root`, the folder of the corpus, no file is looked at: nothing is found stale, and no hit has a context.
+    """
+
+    def __init__(self, store: Store, config: Config, warn: Callable[[str], None], *, root: Path | None = None) -> None:
         self.store = store
         self.config = config
         self.warn = warn
         self.meta = store.meta()
         self.languages = [row[0] for row in store.rows(_KEYWORD.corpus_languages)]
+        self._files = Files(store, root, self.meta["scanned_ns"], config.corpus.max_file_bytes) if root else None
         self._embedder: Embedder | None = None
         self._reranker: Reranker | None = None
         self._scoped = False
@@ -74,7 +82,7 @@ class Searcher:
         chosen = weights(self.config.scoring, self.config.rerank.model, rerank="rerank" in ran, graph="graph" in ran)
         ranked = self.store.rows(_SEARCH.rank, **asdict(chosen))
         top = self.config.query.top if options.top is None else options.top
-        return Answer(
+        answer = Answer(
             query=query,
             hits=self._hits(ranked[:top], explain=options.explain),
             files=_files(ranked),
@@ -83,6 +91,11 @@ class Searcher:
             relevant=bool(ranked) and self._relevant(tokens),
             terms=frozenset(term.term for token in tokens for term in token),
         )
+        if self._files is None:
+            return answer
+        lines = self.config.query.context_lines
+        before, after = (lines if asked is None else asked for asked in (options.before, options.after))
+        return compare(answer, self._files, top, before, after)
 
     def _expand(self, options: Options) -> Stage:
         wanted = self.config.expansion.enabled if options.expand is None else options.expand
