@@ -1,6 +1,7 @@
 """Literal values to render, and the golden files that say how they look."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -10,7 +11,19 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from ragx.diagnosis import Drift, LastRun, Status
-from ragx.types import Answer, FileChanges, FileHit, Hit, IndexReport, Parts, Skipped, Stage, Step
+from ragx.types import (
+    Answer,
+    Context,
+    FileChanges,
+    FileHit,
+    Hit,
+    IndexReport,
+    Lines,
+    Parts,
+    Skipped,
+    Stage,
+    Step,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -70,6 +83,7 @@ ANSWER = Answer(
                 Step(5233657954427259, "docs/backup guide.md", 12, 19, None, None),
                 Step(8051341570342942, "src/vault.py", 1, 8, "similar", 0.8312345678),
             ),
+            stale=True,
         ),
         Hit(
             chunk_id=3,
@@ -87,8 +101,8 @@ ANSWER = Answer(
         ),
     ),
     files=(
-        FileHit("docs/backup guide.md", 1.73, (5233657954427259, 17)),
-        FileHit("src/vault.py", 0.5, (8051341570342942,)),
+        FileHit("docs/backup guide.md", 1.73, (5233657954427259, 17), stale=False),
+        FileHit("src/vault.py", 0.5, (8051341570342942,), stale=True),
         FileHit("notes/two\nlines \x1b[2J.md", 0.0, (3,)),
     ),
     stages=(
@@ -102,6 +116,22 @@ ANSWER = Answer(
     weights={"rerank": 0.2, "heat": 0.1, "fused": 0.7},
     relevant=True,
     terms=frozenset({"how", "are", "backup", "restor"}),
+)
+
+WITH_CONTEXT = replace(
+    ANSWER,
+    hits=(
+        replace(
+            ANSWER.hits[0],
+            line_end=18,
+            context=Context(
+                before=Lines(9, 11, "\n## Making\r\n\tThe script `dump` \x1b[2J is run each night.\n"),
+                after=Lines(19, 20, "## Testing a backup\n" + "x" * 500),
+            ),
+        ),
+        replace(ANSWER.hits[1], context=Context(None, None)),
+        replace(ANSWER.hits[2], context=Context(None, Lines(2, 2, "last line"))),
+    ),
 )
 
 REPORT = IndexReport(

@@ -21,7 +21,7 @@ from ragx.render.summary import index_text, status_text
 from ragx.render.terminal import View, view, visible
 from ragx.render.text import counted, files_text, query_text
 from ragx.text import query_terms, terms
-from tests.rendered import ANSWER, REPORT, RESTORE, STATUS, golden
+from tests.rendered import ANSWER, REPORT, RESTORE, STATUS, WITH_CONTEXT, golden
 
 PIPE = View()
 TERMINAL = View(terminal=True, color=True, width=60)
@@ -46,6 +46,8 @@ def marked(text: str, query: str, language: str = "en") -> list[str]:
         ("query.txt", query_text(ANSWER, PIPE, explain=False)),
         ("query_terminal.txt", query_text(ANSWER, TERMINAL, explain=False)),
         ("query_explain.txt", query_text(ANSWER, PIPE, explain=True)),
+        ("query_context.txt", query_text(WITH_CONTEXT, PIPE, explain=False)),
+        ("query_context_terminal.txt", query_text(WITH_CONTEXT, TERMINAL, explain=False)),
         ("files.txt", files_text(ANSWER, 3, PIPE)),
         ("files_terminal.txt", files_text(ANSWER, 2, TERMINAL)),
         ("index.txt", index_text(REPORT, PIPE, name_files=False)),
@@ -62,9 +64,9 @@ def test_each_output_is_what_its_golden_file_says(name: str, text: str) -> None:
 
 def test_a_pipe_gets_no_escape_and_a_terminal_only_ours() -> None:
     ours = re.compile(r"\x1b\[(?:1|2|22|35|39)m")
-    for explain in (False, True):
-        assert "\x1b" not in query_text(ANSWER, PIPE, explain=explain)
-        on_terminal = query_text(ANSWER, TERMINAL, explain=explain)
+    for answer, explain in ((ANSWER, False), (ANSWER, True), (WITH_CONTEXT, False)):
+        assert "\x1b" not in query_text(answer, PIPE, explain=explain)
+        on_terminal = query_text(answer, TERMINAL, explain=explain)
         assert "\x1b" in on_terminal
         assert "\x1b" not in ours.sub("", on_terminal)
 

@@ -166,7 +166,7 @@ class Query:
     """What a query prints."""
 
     top: int = _setting(8, "results", low=1, high=1000)
-    max_chunk_chars: int = _setting(1200, "characters of a chunk in the JSON", low=1, high=1_000_000)
+    max_chunk_chars: int = _setting(1200, "characters of a chunk, and of each line around it, in the JSON", low=1, high=1_000_000)
     context_lines: int = _setting(0, "lines of the file to print before and after each hit", low=0, high=200)
 
 

@@ -3,7 +3,7 @@
 from ragx.files.decode import Document, NotText, decode
 from ragx.files.discover import Discovery, discover
 from ragx.files.kinds import kind_of
-from ragx.files.lines import line_starts
+from ragx.files.lines import line_starts, lines_of
 from ragx.files.reading import FileUnreadable, content_hash, read, same_bytes, stat_of
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "discover",
     "kind_of",
     "line_starts",
+    "lines_of",
     "read",
     "same_bytes",
     "stat_of",

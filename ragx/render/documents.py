@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ragx.config import Config
+from ragx.files import lines_of
 from ragx.render.graphemes import boundary
-from ragx.types import Answer, Hit, IndexReport, Skipped, Stage, Step
+from ragx.types import Answer, Hit, IndexReport, Lines, Skipped, Stage, Step
 
 if TYPE_CHECKING:
     # A query does not pay for what only indexing and diagnosis import.
@@ -41,7 +42,12 @@ def files_document(answer: Answer, top: int) -> Document:
         "relevant": answer.relevant,
         "stages": _stages(answer.stages),
         "files": [
-            {"file": file.file, "score": _number(file.score) or 0.0, "chunk_ids": list(file.chunk_ids)}
+            {
+                "file": file.file,
+                "score": _number(file.score) or 0.0,
+                "chunk_ids": list(file.chunk_ids),
+                "stale": bool(file.stale),
+            }
             for file in answer.files[:top]
         ],
     }
@@ -114,7 +120,7 @@ def _stages(stages: Sequence[Stage]) -> list[Document]:
 def _result(hit: Hit, most: int) -> Document:
     parts = hit.parts
     text = hit.text[: boundary(hit.text, most)]
-    result = {
+    result: Document = {
         "chunk_id": hit.chunk_id,
         "file": hit.file,
         "line_start": hit.line_start,
@@ -131,8 +137,31 @@ def _result(hit: Hit, most: int) -> Document:
         "logit": _number(parts.logit),
         "text": text,
         "truncated": len(text) < len(hit.text),
+        "stale": hit.stale,
     }
-    return result | {"explain": _explain(hit.trace)} if hit.trace else result
+    if hit.context is not None:
+        result["context"] = {side: _lines(getattr(hit.context, side), most) for side in ("before", "after")}
+    if hit.trace:
+        result["explain"] = _explain(hit.trace)
+    return result
+
+
+def _lines(lines: Lines | None, most: int) -> Document | None:
+    if lines is None:
+        return None
+    text = "".join(_cut(line, most) for line in lines_of(lines.text))
+    return {
+        "line_start": lines.line_start,
+        "line_end": lines.line_end,
+        "text": text,
+        "truncated": len(text) < len(lines.text),
+    }
+
+
+def _cut(line: str, most: int) -> str:
+    """A line with its end, cut between them."""
+    bare = line.rstrip("\r\n")
+    return bare[: boundary(bare, most)] + line[len(bare) :]
 
 
 def _explain(trace: Sequence[Step]) -> Document:

@@ -15,7 +15,7 @@ from ragx.text import is_stop_word, terms
 ROWS = 3
 _WHOLE_ROWS = 4
 _FULL = 0.8
-_ELLIPSIS = "…"
+ELLIPSIS = "…"
 
 # Scripts written without spaces, where a query's word stands anywhere in a run, and Hangul with its glued particles.
 _UNSPACED = (
@@ -101,10 +101,28 @@ def snippet(
     window = _densest(rows, found)
     pieces = [_pieces(row, lines[row.line], found[row.line]) for row in window]
     if window and window[0].start > 0:
-        pieces[0] = (Piece(_ELLIPSIS), *pieces[0])
+        pieces[0] = (Piece(ELLIPSIS), *pieces[0])
     if window and window[-1].end < len(lines[window[-1].line]):
-        pieces[-1] = (*pieces[-1], Piece(_ELLIPSIS))
+        pieces[-1] = (*pieces[-1], Piece(ELLIPSIS))
     return pieces
+
+
+def marked(line: str, language: str, wanted: Set[str]) -> tuple[Piece, ...]:
+    """A whole line with the wanted terms marked."""
+    return _pieces(_Row(0, 0, len(line)), line, matches(line, language, wanted))
+
+
+def clipped(text: str, width: int) -> str:
+    """The text, or as much of its beginning as fits, and an ellipsis."""
+    if cell_len(text) <= width:
+        return text
+    kept = ""
+    room = width - cell_len(ELLIPSIS)
+    for cluster in clusters(text):
+        if cell_len(kept) + cell_len(cluster) > room:
+            break
+        kept += cluster
+    return kept + ELLIPSIS
 
 
 def _matches(text: str, language: str, wanted: Set[str]) -> Iterator[Match]:
@@ -174,7 +192,7 @@ def _wrap(number: int, line: str, width: int) -> list[_Row]:
     """The rows of a line: one if it fits, else broken after spaces, leaving room for an ellipsis at both ends."""
     if cell_len(line) <= width:
         return [_Row(number, 0, len(line))]
-    room = width - 2 * cell_len(_ELLIPSIS)
+    room = width - 2 * cell_len(ELLIPSIS)
     breaks = [0]
     at = used = after_space = 0
     for cluster in clusters(line):

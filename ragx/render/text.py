@@ -4,15 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
-from ragx.render.graphemes import clusters
-from ragx.render.snippet import Piece, snippet, wanted_terms
+from ragx.render.lines import bold, numbered
+from ragx.render.snippet import ELLIPSIS, clipped, snippet, wanted_terms
 from ragx.render.terminal import View, visible
-from ragx.types import Answer, Hit, Stage, Step
+from ragx.types import Answer, FileHit, Hit, Stage, Step
 
 _INDENT = "  "
 _SNIPPET_INDENT = "    "
 _BETWEEN_HEADINGS = " > "
-_ELLIPSIS = "…"
 
 
 def query_text(answer: Answer, view: View, *, explain: bool) -> str:
@@ -27,7 +26,7 @@ def query_text(answer: Answer, view: View, *, explain: bool) -> str:
 def files_text(answer: Answer, top: int, view: View) -> str:
     """A path a line, and nothing else where the reader is a program."""
     return "\n".join(
-        f"{view.place(file.file)}  {view.dim(f'{file.score:z.2f}')}" if view.terminal else view.place(file.file)
+        f"{view.place(file.file)}{_score(file, view)}" if view.terminal else view.place(file.file)
         for file in answer.files[:top]
     )
 
@@ -39,25 +38,32 @@ def counted(number: int, noun: str) -> str:
 
 
 def _hit(hit: Hit, answer: Answer, wanted: frozenset[str], view: View, explain: bool) -> Iterator[str]:
-    yield f"{_place(hit, view)}  {view.dim(f'{hit.score:z.2f}')}"
+    yield f"{_place(hit, view)}{_score(hit, view)}"
     if hit.headings:
         yield _INDENT + view.dim(_heading_path(hit.headings, view.width - len(_INDENT)))
-    width = view.width - len(_SNIPPET_INDENT)
-    prose = hit.kind == "section"
-    for row in snippet(hit.text, hit.language, wanted, width, headings=hit.headings, prose=prose):
-        yield _SNIPPET_INDENT + "".join(_marked(piece, view) for piece in row)
+    yield from (_SNIPPET_INDENT + row for row in _passage(hit, wanted, view))
     if explain:
         yield from (_INDENT + line for line in _parts(hit, answer))
         if hit.trace:
             yield f"{_INDENT}seed {_way(hit.trace, view)}"
 
 
+def _passage(hit: Hit, wanted: frozenset[str], view: View) -> list[str]:
+    """All lines of the chunk where a context goes with them, else the few with the query's words."""
+    if hit.context is not None:
+        return numbered(hit, hit.context, wanted, view)
+    width = view.width - len(_SNIPPET_INDENT)
+    prose = hit.kind == "section"
+    rows = snippet(hit.text, hit.language, wanted, width, headings=hit.headings, prose=prose)
+    return ["".join(bold(piece, view) for piece in row) for row in rows]
+
+
+def _score(ranked: Hit | FileHit, view: View) -> str:
+    return f"  {view.dim(f'{ranked.score:z.2f}')}{'  stale' if ranked.stale else ''}"
+
+
 def _place(at: Hit | Step, view: View) -> str:
     return f"{view.place(at.file)}:{at.line_start}-{at.line_end}"
-
-
-def _marked(piece: Piece, view: View) -> str:
-    return view.bold(piece.text) if piece.marked else piece.text
 
 
 def _heading_path(headings: Sequence[str], width: int) -> str:
@@ -66,18 +72,8 @@ def _heading_path(headings: Sequence[str], width: int) -> str:
     path = _BETWEEN_HEADINGS.join(shown)
     while cell_len(path) > width and len(shown) > 1:
         shown = shown[1:]
-        path = _BETWEEN_HEADINGS.join([_ELLIPSIS, *shown])
-    return path if cell_len(path) <= width else _clipped(path, width)
-
-
-def _clipped(text: str, width: int) -> str:
-    kept = ""
-    room = width - cell_len(_ELLIPSIS)
-    for cluster in clusters(text):
-        if cell_len(kept) + cell_len(cluster) > room:
-            break
-        kept += cluster
-    return kept + _ELLIPSIS
+        path = _BETWEEN_HEADINGS.join([ELLIPSIS, *shown])
+    return clipped(path, width)
 
 
 def _parts(hit: Hit, answer: Answer) -> Iterator[str]:
