@@ -188,6 +188,10 @@ walk (chunk_id, heat, emits, seed, parent, kind, weight, hop, path) USING KEY (c
 )
 SELECT chunk_id, heat, seed, parent, kind, weight, hop, path FROM walk WHERE heat > 0;
 
+-- name: drop_heated
+-- Takes out of the pool what only a traversal found.
+DELETE FROM pool WHERE NOT retrieved;
+
 -- name: admit_heated
 -- Chunks that only the graph found join the pool, scored on the scale of those that the legs found.
 INSERT INTO pool

@@ -10,7 +10,7 @@ from ragx.errors import IndexUnusable, ModelError, UsageError
 from ragx.models import load_embedder, load_reranker, reranker_row
 from ragx.search.freshness import Files, compare
 from ragx.search.scope import set_scope
-from ragx.search.weights import traversal_parameters, weights
+from ragx.search.weights import Weights, traversal_parameters, weights
 from ragx.store import Store, statements
 from ragx.store.ids import stable_id
 from ragx.text import Term, detect, is_stop_word, query_terms
@@ -31,6 +31,7 @@ class Options:
     top: int | None = None
     graph: bool = True
     rerank: bool | None = None
+    vector: bool = True
     lexical: bool = True
     expand: bool | None = None
     hops: int | None = None
@@ -44,6 +45,8 @@ class Options:
 class Searcher:
     """Answers queries on one open index; models are loaded once, when the first query needs them.
 
+    `search` is the whole of it. Each stage reads what the stages before it left in the session's tables and replaces
+    what itself left there, so stages can be run again alone under other settings.
     Without `root`, the folder of the corpus, no file is looked at: nothing is found stale, and no hit has a context.
     """
 
@@ -54,8 +57,8 @@ class Searcher:
         self.meta = store.meta()
         self.languages = [row[0] for row in store.rows(_KEYWORD.corpus_languages)]
         self._files = Files(store, root, self.meta["scanned_ns"], config.corpus.max_file_bytes) if root else None
-        self._embedder: Embedder | None = None
-        self._reranker: Reranker | None = None
+        self.embedder: Embedder | None = None
+        self.reranker: Reranker | None = None
         self._scoped = False
         store.script("session")
 
@@ -64,24 +67,19 @@ class Searcher:
         if not query.strip():
             raise UsageError("the query is empty", 'try: ragx query "how are backups made?"')
         self._scoped = set_scope(self.store, options.paths, options.kinds)
-        for clear in (
-            _SEARCH.clear_cosines, _SEARCH.clear_keyword_scores, _SEARCH.clear_pool, _SEARCH.clear_heat,
-            _SEARCH.clear_logits,
-        ):  # fmt: skip
-            self.store.run(clear)
+        config = self.config
         tokens = query_terms(query, self.languages)
         stages = [
-            self._expand(options),
-            self._vector_leg(query),
-            self._keyword_leg(tokens, options),
-            self._fuse(),
-            self._spread(options),
-            self._rerank(query, options),
+            self.expand(config, options),
+            self.vector_leg(query, options),
+            self.keyword_leg(tokens, config, options),
+            self.fuse(config),
+            self.spread(config, options),
+            self.rerank(query, config, options),
         ]
-        ran = {stage.name for stage in stages if stage.ran}
-        chosen = weights(self.config.scoring, self.config.rerank.model, rerank="rerank" in ran, graph="graph" in ran)
-        ranked = self.store.rows(_SEARCH.rank, **asdict(chosen))
-        top = self.config.query.top if options.top is None else options.top
+        chosen = stage_weights(config, stages)
+        ranked = self.rank(chosen)
+        top = config.query.top if options.top is None else options.top
         answer = Answer(
             query=query,
             hits=self._hits(ranked[:top], explain=options.explain),
@@ -93,19 +91,24 @@ class Searcher:
         )
         if self._files is None:
             return answer
-        lines = self.config.query.context_lines
+        lines = config.query.context_lines
         before, after = (lines if asked is None else asked for asked in (options.before, options.after))
         return compare(answer, self._files, top, before, after)
 
-    def _expand(self, options: Options) -> Stage:
-        wanted = self.config.expansion.enabled if options.expand is None else options.expand
+    def expand(self, config: Config, options: Options) -> Stage:
+        """Other wordings of the query."""
+        wanted = config.expansion.enabled if options.expand is None else options.expand
         if not wanted:
             return Stage("expansion", False, "off")
         return self._skip("expansion", "no language model is set up")
 
-    def _vector_leg(self, query: str) -> Stage:
+    def vector_leg(self, query: str, options: Options) -> Stage:
+        """The cosine of every chunk to the query."""
+        self.store.run(_SEARCH.clear_cosines)
+        if not options.vector:
+            return Stage("vector", False, "off")
         try:
-            embedder = self._load_embedder()
+            embedder = self.load_embedder()
         except ModelError as error:
             return self._skip("vector", f"{error.message}; {error.hint}")
         window = embedder.window - embedder.counter.count(embedder.query_prefix)
@@ -114,7 +117,9 @@ class Searcher:
         self.store.run(_SEARCH.scan_vectors, vector=str(vector.tolist()), scoped=self._scoped)
         return Stage("vector", True, "exact scan")
 
-    def _keyword_leg(self, tokens: Sequence[Sequence[Term]], options: Options) -> Stage:
+    def keyword_leg(self, tokens: Sequence[Sequence[Term]], config: Config, options: Options) -> Stage:
+        """The BM25 score of every chunk that holds a word of the query."""
+        self.store.run(_SEARCH.clear_keyword_scores)
         if not options.lexical:
             return Stage("keyword", False, "off")
         pairs = [(number, stable_id(term.term)) for number, token in enumerate(tokens) for term in token]
@@ -122,14 +127,16 @@ class Searcher:
             _SEARCH.score_keywords,
             tokens=[number for number, _ in pairs],
             term_ids=[term_id for _, term_id in pairs],
-            k1=self.config.keyword.k1,
-            b=self.config.keyword.b,
+            k1=config.keyword.k1,
+            b=config.keyword.b,
             scoped=self._scoped,
         )
         return Stage("keyword", True, "BM25")
 
-    def _fuse(self) -> Stage:
-        fusion = self.config.fusion
+    def fuse(self, config: Config) -> Stage:
+        """The best of both legs as one pool."""
+        self.store.run(_SEARCH.clear_pool)
+        fusion = config.fusion
         self.store.run(
             _SEARCH.fuse,
             top=fusion.per_query_top,
@@ -139,22 +146,27 @@ class Searcher:
         )
         return Stage("fusion", True, fusion.method)
 
-    def _spread(self, options: Options) -> Stage:
+    def spread(self, config: Config, options: Options) -> Stage:
+        """Heat from the best of the pool over the graph; what only heat reached joins the pool."""
+        self.store.run(_SEARCH.clear_heat)
+        self.store.run(_SEARCH.drop_heated)
         if not options.graph:
             return Stage("graph", False, "off")
-        parameters = traversal_parameters(self.config.traversal, options.hops)
-        parameters |= {"min_edge_sim": self.config.graph.min_edge_sim, "scoped": self._scoped}
+        parameters = traversal_parameters(config.traversal, options.hops)
+        parameters |= {"min_edge_sim": config.graph.min_edge_sim, "scoped": self._scoped}
         self.store.run(_SEARCH.spread_heat, **parameters)
-        fusion = self.config.fusion
+        fusion = config.fusion
         self.store.run(_SEARCH.admit_heated, method=fusion.method, vector_weight=fusion.vector_weight)
-        return Stage("graph", True, self.config.traversal.preset)
+        return Stage("graph", True, config.traversal.preset)
 
-    def _rerank(self, query: str, options: Options) -> Stage:
-        wanted = self.config.rerank.enabled if options.rerank is None else options.rerank
+    def rerank(self, query: str, config: Config, options: Options) -> Stage:
+        """What the cross-encoder says of the best of the pool."""
+        self.store.run(_SEARCH.clear_logits)
+        wanted = config.rerank.enabled if options.rerank is None else options.rerank
         if not wanted:
             return Stage("rerank", False, "off")
-        row = reranker_row(self.config.rerank.model)
-        depth = self.config.rerank.depth or row.depth
+        row = reranker_row(config.rerank.model)
+        depth = config.rerank.depth or row.depth
         shortlist = self.store.rows(_SEARCH.shortlist, depth=depth)
         foreign = _foreign(row.languages, detect(query), [language for *_, language in shortlist])
         if foreign:
@@ -162,20 +174,30 @@ class Searcher:
         if not shortlist:
             return Stage("rerank", False, "nothing to rerank")
         try:
-            if self._reranker is None:
-                self._reranker = load_reranker(self.config.rerank, announce=self.warn)
+            reranker = self.load_reranker()
         except ModelError as error:
             return self._skip("rerank", f"{error.message}; {error.hint}")
-        logits = self._reranker.score(query, [_passage(headings, text) for _, text, headings, _ in shortlist])
+        logits = reranker.score(query, [_passage(headings, text) for _, text, headings, _ in shortlist])
         self.store.run(_SEARCH.add_logits, chunk_ids=[row[0] for row in shortlist], logits=logits)
         return Stage("rerank", True, f"{row.name}, {len(shortlist)} passages")
+
+    def rank(self, chosen: Weights) -> list[tuple[Any, ...]]:
+        """All candidates, best first: chunk id, file, score and the parts of the score (types.Parts)."""
+        return self.store.rows(_SEARCH.rank, **asdict(chosen))
 
     def _skip(self, stage: str, why: str) -> Stage:
         self.warn(f"{stage} skipped: {why}")
         return Stage(stage, False, why)
 
-    def _load_embedder(self) -> Embedder:
-        if self._embedder is None:
+    def load_reranker(self) -> Reranker:
+        """The cross-encoder of the settings; ModelError where it cannot be had."""
+        if self.reranker is None:
+            self.reranker = load_reranker(self.config.rerank, announce=self.warn)
+        return self.reranker
+
+    def load_embedder(self) -> Embedder:
+        """The embedding model of the settings; IndexUnusable where the index was built with another."""
+        if self.embedder is None:
             embedder = load_embedder(self.config.embeddings, announce=self.warn)
             built = self.meta["embedder"]
             for key in ("model", "fingerprint", "doc_prefix", "query_prefix"):
@@ -185,8 +207,8 @@ class Searcher:
                         f"the index was built with {key} {built[key]!r}, but the settings give {now!r}",
                         "run: ragx index --full",
                     )
-            self._embedder = embedder
-        return self._embedder
+            self.embedder = embedder
+        return self.embedder
 
     def _relevant(self, tokens: Sequence[Sequence[Term]]) -> bool:
         """Whether a rare term of the query occurs, or a chunk is as near to it as to the corpus's own sentences."""
@@ -237,6 +259,12 @@ class Searcher:
             )
             for chunk_id, path in paths.items()
         }
+
+
+def stage_weights(config: Config, stages: Sequence[Stage]) -> Weights:
+    """What the stages that ran count in the score."""
+    ran = {stage.name for stage in stages if stage.ran}
+    return weights(config.scoring, config.rerank.model, rerank="rerank" in ran, graph="graph" in ran)
 
 
 def _passage(headings: Sequence[str], text: str) -> str:
