@@ -41,10 +41,14 @@ WHERE NOT $scoped OR chunks.file_id IN (SELECT file_id FROM scope);
 
 -- name: score_keywords
 -- The keyword leg: BM25 (Robertson, Zaragoza 2009, with the idf of Lucene, never negative) of every chunk that holds a query term.
--- A token of the query has a term for each language of the corpus; in a chunk, the best of them counts.
+-- A token of the query counts as often as it stands there. It has a term for each language of the corpus; in a chunk, the best
+-- of them counts.
 INSERT INTO keyword_scores
 WITH query_terms AS (
-    SELECT unnest($tokens::INTEGER[]) AS token, unnest($term_ids::BIGINT[]) AS term_id
+    SELECT
+        unnest($tokens::INTEGER[]) AS token,
+        unnest($term_ids::BIGINT[]) AS term_id,
+        unnest($counts::INTEGER[]) AS token_count
 ),
 corpus AS (
     SELECT count(*) AS chunk_count, avg(term_count) AS mean_terms FROM chunks
@@ -54,7 +58,8 @@ matches AS (
         query_terms.token,
         postings.chunk_id,
         max(
-            ln(1 + (corpus.chunk_count - terms.df + 0.5) / (terms.df + 0.5))
+            token_count
+            * ln(1 + (corpus.chunk_count - terms.df + 0.5) / (terms.df + 0.5))
             * postings.tf * ($k1 + 1)
             / (postings.tf + $k1 * (1 - $b + $b * chunks.term_count / corpus.mean_terms))
         ) AS bm25

@@ -52,19 +52,19 @@ class Corpus:
                 [(a, b, weight) for (a, b), weight in self.edges.items()],
             )
 
-    def bm25(self, tokens: list[list[int]], k1: float, b: float) -> dict[int, float]:
+    def bm25(self, tokens: list[list[int]], counts: list[int], k1: float, b: float) -> dict[int, float]:
         mean = sum(map(len, self.words.values())) / len(self.words)
         scores: dict[int, float] = {}
         for chunk, words in self.words.items():
             best = []
-            for token in tokens:
+            for token, count in zip(tokens, counts, strict=True):
                 values = []
                 for term in set(token):
                     tf = words.count(term)
                     df = sum(term in other for other in self.words.values())
                     if tf:
                         idf = math.log(1 + (len(self.words) - df + 0.5) / (df + 0.5))
-                        values.append(idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len(words) / mean)))
+                        values.append(count * idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len(words) / mean)))
                 best.extend([max(values)] if values else [])
             if best:
                 scores[chunk] = sum(best)
@@ -171,11 +171,14 @@ def test_each_stage_equals_plain_python(
             store.run(SEARCH.scan_vectors, vector=str(query), scoped=False)
         assert read(store, "cosine", "cosines") == pytest.approx(cosines, **CLOSE)
 
-        bm25 = corpus.bm25(tokens, 1.2, 0.75) if legs != "vector" else {}
+        counts = [rng.randint(1, 3) for _ in tokens]
+        bm25 = corpus.bm25(tokens, counts, 1.2, 0.75) if legs != "vector" else {}
         if legs != "vector":
             pairs = sorted({(number, term) for number, token in enumerate(tokens) for term in token})
             numbers, term_ids = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-            store.run(SEARCH.score_keywords, tokens=numbers, term_ids=term_ids, k1=1.2, b=0.75, scoped=False)
+            how_often = [counts[number] for number in numbers]
+            settled = {"k1": 1.2, "b": 0.75, "scoped": False}
+            store.run(SEARCH.score_keywords, tokens=numbers, term_ids=term_ids, counts=how_often, **settled)
         assert read(store, "bm25", "keyword_scores") == pytest.approx(bm25, **CLOSE)
 
         # The stages after the legs are compared on the very numbers that SQL has, so that ties fall the same way.
@@ -231,6 +234,6 @@ def test_an_empty_index_has_no_candidates(tmp_path: Path) -> None:
     with create_building(tmp_path / "index.duckdb", 3) as store:
         store.script("session")
         store.run(SEARCH.scan_vectors, vector="[1.0, 0.0, 0.0]", scoped=False)
-        store.run(SEARCH.score_keywords, tokens=[0], term_ids=[1], k1=1.2, b=0.75, scoped=False)
+        store.run(SEARCH.score_keywords, tokens=[0], term_ids=[1], counts=[1], k1=1.2, b=0.75, scoped=False)
         store.run(SEARCH.fuse, top=100, method="convex", vector_weight=0.6, rrf_k=60)
         assert store.rows(SEARCH.rank, alpha=0.2, beta=0.1, gamma=0.7) == []
