@@ -1,5 +1,6 @@
 """A query, top to bottom: two legs, fusion, heat over the graph, cross-encoder, score."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from ragx.search.scope import set_scope
 from ragx.search.weights import Weights, traversal_parameters, weights
 from ragx.store import Store, statements
 from ragx.store.ids import stable_id
-from ragx.text import Term, detect, is_stop_word, query_terms
+from ragx.text import Term, detect, is_stop_word, query_terms, terms
 from ragx.types import Answer, Embedder, FileHit, Hit, Parts, Reranker, Stage, Step
 
 _SEARCH = statements("search")
@@ -72,7 +73,7 @@ class Searcher:
         stages = [
             self.expand(config, options),
             self.vector_leg(query, options),
-            self.keyword_leg(tokens, config, options),
+            self.keyword_leg(query, tokens, config, options),
             self.fuse(config),
             self.spread(config, options),
             self.rerank(query, config, options),
@@ -109,24 +110,26 @@ class Searcher:
             return Stage("vector", False, "off")
         try:
             embedder = self.load_embedder()
+            window = embedder.window - embedder.counter.count(embedder.query_prefix)
+            text = embedder.query_prefix + embedder.counter.clip(query, window)
+            vector = next(embedder.embed([text]))
         except ModelError as error:
             return self._skip("vector", f"{error.message}; {error.hint}")
-        window = embedder.window - embedder.counter.count(embedder.query_prefix)
-        text = embedder.query_prefix + embedder.counter.clip(query, window)
-        vector = next(embedder.embed([text]))
         self.store.run(_SEARCH.scan_vectors, vector=str(vector.tolist()), scoped=self._scoped)
         return Stage("vector", True, "exact scan")
 
-    def keyword_leg(self, tokens: Sequence[Sequence[Term]], config: Config, options: Options) -> Stage:
+    def keyword_leg(self, query: str, tokens: Sequence[Sequence[Term]], config: Config, options: Options) -> Stage:
         """The BM25 score of every chunk that holds a word of the query."""
         self.store.run(_SEARCH.clear_keyword_scores)
         if not options.lexical:
             return Stage("keyword", False, "off")
-        pairs = [(number, stable_id(term.term)) for number, token in enumerate(tokens) for term in token]
+        counts = Counter(term.form for term in terms(query, ""))
+        pairs = [(number, term) for number, token in enumerate(tokens) for term in token]
         self.store.run(
             _SEARCH.score_keywords,
             tokens=[number for number, _ in pairs],
-            term_ids=[term_id for _, term_id in pairs],
+            term_ids=[stable_id(term.term) for _, term in pairs],
+            counts=[max(1, counts[term.form]) for _, term in pairs],
             k1=config.keyword.k1,
             b=config.keyword.b,
             scoped=self._scoped,
@@ -198,8 +201,8 @@ class Searcher:
     def load_embedder(self) -> Embedder:
         """The embedding model of the settings; IndexUnusable where the index was built with another."""
         if self.embedder is None:
-            embedder = load_embedder(self.config.embeddings, announce=self.warn)
             built = self.meta["embedder"]
+            embedder = load_embedder(self.config.embeddings, announce=self.warn, built=built, prove=False)
             for key in ("model", "fingerprint", "doc_prefix", "query_prefix"):
                 now = getattr(embedder, key)
                 if built[key] != now:
@@ -215,8 +218,8 @@ class Searcher:
         nearest, level = self.store.value(_SEARCH.best_cosine), self.meta.get("own_sentence_cosine")
         if nearest is not None and (level is None or nearest >= level):
             return True
-        terms = [term for token in tokens for term in token if not is_stop_word(term.form, self.languages)]
-        found = self.store.rows(_SEARCH.term_frequencies, term_ids=[stable_id(term.term) for term in terms])
+        words = [term for token in tokens for term in token if not is_stop_word(term.form, self.languages)]
+        found = self.store.rows(_SEARCH.term_frequencies, term_ids=[stable_id(term.term) for term in words])
         if nearest is None:
             return bool(found)
         return any(df <= max(_RARE_LEAST, _RARE_SHARE * chunk_count) for _, df, chunk_count in found)
