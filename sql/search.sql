@@ -48,7 +48,7 @@ WITH query_terms AS (
     SELECT
         unnest($tokens::INTEGER[]) AS token,
         unnest($term_ids::BIGINT[]) AS term_id,
-        unnest($counts::INTEGER[]) AS token_count
+        unnest($counts::INTEGER[]) AS occurrences
 ),
 corpus AS (
     SELECT count(*) AS chunk_count, avg(term_count) AS mean_terms FROM chunks
@@ -58,7 +58,7 @@ matches AS (
         query_terms.token,
         postings.chunk_id,
         max(
-            token_count
+            query_terms.occurrences
             * ln(1 + (corpus.chunk_count - terms.df + 0.5) / (terms.df + 0.5))
             * postings.tf * ($k1 + 1)
             / (postings.tf + $k1 * (1 - $b + $b * chunks.term_count / corpus.mean_terms))
