@@ -302,6 +302,17 @@ def test_a_query_loads_only_what_it_uses(corpus: Corpus) -> None:
     assert out.splitlines()[-1] == b"[]"
 
 
+def test_status_loads_nothing_that_only_a_run_needs(corpus: Corpus) -> None:
+    heavy = ("numpy", "pyarrow", "graspologic_native", "onnxruntime", "tokenizers", "httpx")
+    script = (
+        "import sys; from ragx.cli import run; run(['status', '--json']);"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", script]
+    out = subprocess.run(command, cwd=corpus.root, env=corpus.env, capture_output=True, check=True).stdout
+    assert out.splitlines()[-1] == b"[]"
+
+
 def test_an_index_that_is_up_to_date_says_so_in_one_line(corpus: Corpus) -> None:
     before = (corpus.root / ".ragx" / "index.duckdb").stat().st_mtime_ns
     code, out, _ = corpus.ragx("index")

@@ -29,7 +29,8 @@ def is_quiet() -> bool:
     return _quiet
 
 
-def _enter(directory: Path | None) -> Path | None:
+def enter(directory: Path | None) -> Path | None:
+    """Goes to the folder that a command is to run in."""
     # Paths among the other arguments are relative to DIR as well, so the process itself goes there.
     if directory is None:
         return None
@@ -47,7 +48,7 @@ def _hush(quiet: bool) -> bool:
 
 
 Directory = Annotated[
-    Path | None, typer.Option("-C", metavar="DIR", help="Run as if started in DIR.", callback=_enter, is_eager=True)
+    Path | None, typer.Option("-C", metavar="DIR", help="Run as if started in DIR.", callback=enter, is_eager=True)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON document.")]
 Quiet = Annotated[

@@ -3,13 +3,16 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragx.cli.common import Directory, Json, Quiet, emit_json, here, is_quiet, open_corpus, talk
+from ragx.cli.common import Directory, Json, OpenCorpus, Quiet, emit_json, here, is_quiet, open_corpus, talk
 from ragx.errors import UsageError
 from ragx.types import IndexReport
+
+if TYPE_CHECKING:
+    from ragx.indexing.run import Options
 
 _FEW_WARNINGS = 10
 
@@ -44,18 +47,10 @@ def index(
     corpus = open_corpus(here(directory) / path if path else directory)
 
     from ragx.indexing.run import Options
-    from ragx.indexing.run import index as run
     from ragx.render import documents, summary, terminal
-    from ragx.render.progress import watch
 
     options = Options(full=full, keep_vectors=keep_vectors, dry_run=dry_run, wait=wait)
-    with watch(quiet=is_quiet()) as progress:
-        report = run(corpus.root, corpus.config, options, progress)
-    shown = report.warnings if verbose else report.warnings[:_FEW_WARNINGS]
-    for warning in shown:
-        talk(f"warning: {warning}")
-    if len(shown) < len(report.warnings):
-        talk(f"warning: {len(report.warnings) - len(shown)} more of this kind (-v shows all)")
+    report = bring_up_to_date(corpus, options, verbose=verbose)
     files = report.files
     empty = not (files.added or files.changed or files.unchanged)
     if json:
@@ -66,6 +61,21 @@ def index(
     if empty:
         talk(_nothing(report, corpus.root, here(directory)))
         raise typer.Exit(1)
+
+
+def bring_up_to_date(corpus: OpenCorpus, options: "Options", *, verbose: bool = False) -> IndexReport:
+    """An indexing run whose progress and warnings show on stderr, of the warnings only a few unless `verbose`."""
+    from ragx.indexing.run import index as run
+    from ragx.render.progress import watch
+
+    with watch(quiet=is_quiet()) as progress:
+        report = run(corpus.root, corpus.config, options, progress)
+    shown = report.warnings if verbose else report.warnings[:_FEW_WARNINGS]
+    for warning in shown:
+        talk(f"warning: {warning}")
+    if len(shown) < len(report.warnings):
+        talk(f"warning: {len(report.warnings) - len(shown)} more of this kind (ragx index -v shows all)")
+    return report
 
 
 def _nothing(report: IndexReport, root: Path, here: Path) -> str:

@@ -1,16 +1,23 @@
 """`ragx query`: the chunks or files that answer a question, and exit code 1 where nothing does."""
 
 import os
+import re
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ragx.cli.common import Directory, Json, Quiet, emit_json, here, open_corpus, talk
+from ragx.cli.common import Json, OpenCorpus, Quiet, emit_json, enter, here, open_corpus, talk
+from ragx.cli.index import bring_up_to_date
+from ragx.errors import IndexMissing, RagxError, UsageError
+from ragx.types import Answer, Stage
 
 _LONGEST_ECHO = 60
+_MOST_LINES = 200
 
 
 def query(
@@ -37,12 +44,39 @@ def query(
             "--expand/--no-expand", help="Reformulate the question with one LLM call.  [default: expansion.enabled]"
         ),
     ] = None,
-    directory: Directory = None,
+    after_context: Annotated[
+        int | None,
+        typer.Option(
+            "-A", "--after-context", metavar="N", min=0, max=_MOST_LINES, help="Lines of the file after each hit."
+        ),
+    ] = None,
+    before_context: Annotated[
+        int | None,
+        typer.Option(
+            "-B", "--before-context", metavar="N", min=0, max=_MOST_LINES, help="Lines of the file before each hit."
+        ),
+    ] = None,
+    context: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, max=_MOST_LINES, help="Lines before and after.  [default: query.context_lines]"
+        ),
+    ] = None,
+    around: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-C", metavar="N|DIR", help="A number: as --context. Anything else: run as if started in DIR (./3 is one)."
+        ),
+    ] = None,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Bring the index up to date first.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the chunks that answer a question."""
+    directory, lines = _folder_and_lines(around or ())
+    lines = context if lines is None else lines
     asked = _asked(question)
     corpus = open_corpus(directory)
+    first = [_refresh(corpus)] if refresh else []
 
     from ragx.search import Options, Searcher
     from ragx.store import open_index
@@ -55,13 +89,16 @@ def query(
         expand=expand,
         hops=hops,
         explain=explain,
+        before=0 if files_only else lines if before_context is None else before_context,
+        after=0 if files_only else lines if after_context is None else after_context,
     )
     with open_index(corpus.index_dir) as store:
-        searcher = Searcher(store, corpus.config, talk)
+        searcher = Searcher(store, corpus.config, talk, root=corpus.root)
         answer = searcher.search(asked, options)
         chunks = searcher.meta["last_run"]["chunks_total"]
     if not (answer.relevant or everything):
         answer = replace(answer, hits=(), files=())
+    answer = replace(answer, stages=(*first, *answer.stages))
     limit = corpus.config.query.top if top is None else top
     if json:
         from ragx.render.documents import files_document, query_document
@@ -72,6 +109,8 @@ def query(
 
         view = terminal.view(sys.stdout, corpus.root, here(directory))
         print(text.files_text(answer, limit, view) if files_only else text.query_text(answer, view, explain=explain))
+    if stale := _stale(answer, limit if files_only else None):
+        talk(f"note: {stale} of the results' files changed since they were indexed; run: ragx index")
     if not answer.hits:
         talk(_nothing(asked, chunks, everything))
         raise typer.Exit(1)
@@ -81,6 +120,49 @@ def _asked(question: str) -> str:
     """What was asked, whatever bytes it came in."""
     data = sys.stdin.buffer.read() if question == "-" else os.fsencode(question)
     return data.decode("utf-8", "replace")
+
+
+def _folder_and_lines(values: Sequence[str]) -> tuple[Path | None, int | None]:
+    """What was given to `-C`, which is a folder for all commands and lines of context for grep."""
+    folder, lines = None, None
+    for value in values:
+        if not re.fullmatch(r"[+-]?[0-9]+", value):
+            folder = enter(Path(value))
+        elif re.fullmatch(r"[0-9]{1,3}", value) and int(value) <= _MOST_LINES:
+            lines = int(value)
+        else:
+            raise UsageError(f"-C takes 0 to {_MOST_LINES} lines or a folder, not {value[:20]}", "ragx query --help")
+    return folder, lines
+
+
+def _refresh(corpus: OpenCorpus) -> Stage:
+    """Brings the index up to date. What keeps that from happening is a warning, unless there is no index at all."""
+    from ragx.indexing.run import Options
+    from ragx.store import INDEX_NAME
+
+    published = corpus.index_dir / INDEX_NAME
+    try:
+        report = bring_up_to_date(corpus, Options())
+    except RagxError as error:
+        if not published.exists():
+            raise
+        why = f"{error.message}; {error.hint}"
+        talk(f"refresh skipped: {why}")
+        return Stage("refresh", False, why)
+    if not published.exists():
+        raise IndexMissing(f"nothing to index in {corpus.root}", "ragx config get corpus.include")
+    files = report.files
+    if not (files.added or files.changed or files.removed):
+        return Stage("refresh", True, "up to date")
+    changes = f"{len(files.added)} added, {len(files.changed)} changed, {len(files.removed)} removed"
+    return Stage("refresh", True, changes)
+
+
+def _stale(answer: Answer, files: int | None) -> int:
+    """How many of the files that are printed, or whose chunks are, have changed."""
+    if files is None:
+        return len({hit.file for hit in answer.hits if hit.stale})
+    return sum(bool(file.stale) for file in answer.files[:files])
 
 
 def _nothing(asked: str, chunks: int, everything: bool) -> str:
