@@ -54,7 +54,7 @@ def _meaning(index: Path, error: duckdb.Error) -> RagxError | None:
     text = str(error).replace(str(index.parent), "")
     if any(words in text for words in _FULL):
         return _disk_full(index)
-    if "Could not set lock" in text:
+    if "Could not set lock" in text or "Unique file handle conflict" in text:
         return IndexLocked(f"{index} is open for writing in another program", "close it there and try again")
     if "Cannot open encrypted database" in text:
         return IndexForeign(

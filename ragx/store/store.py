@@ -125,7 +125,7 @@ def open_index(folder: Path) -> Store:
     before = _stat(path)
     if left := logs(path):
         raise IndexUnusable(f"{left[0]} was left by a program that opened the index for writing", "run: ragx index")
-    store = _open(path, read_only=True)
+    store = _attach(path)
     try:
         check_schema(store)
         # A file that was cut off opens as long as its end is not needed, and a publish in between is no damage.
@@ -139,7 +139,8 @@ def open_index(folder: Path) -> Store:
 
 def open_building(path: Path) -> Store:
     """Opens a file that is being built, as it is."""
-    return _open(path, read_only=False)
+    with explained(path.with_name(INDEX_NAME)):
+        return Store(duckdb.connect(path, config=_SETTINGS), path)
 
 
 def create_building(path: Path, dimension: int) -> Store:
@@ -185,6 +186,17 @@ def _stat(path: Path) -> os.stat_result:
     return found
 
 
-def _open(path: Path, *, read_only: bool) -> Store:
-    with explained(path.with_name(INDEX_NAME)):
-        return Store(duckdb.connect(path, read_only=read_only, config=_SETTINGS), path)
+def _attach(path: Path) -> Store:
+    # DuckDB gives a process that has a file open the same file again, by its path: after a publish, the old one.
+    # An attached file is its connection's own.
+    settings = _SETTINGS | {"temp_directory": f"{path}.tmp"}
+    literal = str(path).replace("'", "''")
+    with explained(path):
+        connection = duckdb.connect(config=settings)
+        try:
+            connection.execute(f"ATTACH '{literal}' AS ragx (READ_ONLY)")
+            connection.execute("USE ragx")
+        except BaseException:
+            connection.close()
+            raise
+    return Store(connection, path)

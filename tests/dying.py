@@ -1,0 +1,75 @@
+"""An indexing run in a process of its own, which a signal ends at a moment that the test names."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.corpora import Silent, settings_of
+
+REPOSITORY = Path(__file__).parents[1]
+COMMIT_TEXTS = 2
+
+
+class Dying(Silent):
+    """Ends its process when a stage begins ("reading"), when it has done so much ("reading 3"), or at an audit event of
+    Python on a path of that name ("os.rename building.duckdb"), before it happens."""
+
+    def __init__(self, moment: str, number: int) -> None:
+        super().__init__()
+        self.moment = moment
+        self.number = number
+        sys.addaudithook(self._hear)
+
+    def stage(self, name: str, total: int | None, unit: str) -> None:
+        self.name, self.done = name, 0
+        self._reach(name)
+
+    def advance(self, amount: int) -> None:
+        self.done += amount
+        self._reach(f"{self.name} {self.done}")
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event.startswith(("os.", "open", "shutil.")) and arguments and isinstance(arguments[0], str | os.PathLike):
+            self._reach(f"{event} {Path(arguments[0]).name}")
+
+    def _reach(self, moment: str) -> None:
+        if moment == self.moment:
+            self.moment = ""
+            os.kill(os.getpid(), self.number)
+
+
+def start(root: Path, moment: str = "", number: int = signal.SIGKILL, **options: bool) -> "subprocess.Popen[str]":
+    """Starts a run that dies at `moment`; it prints "ready" when all is imported."""
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        "-m",
+        "tests.dying",
+        str(root),
+        moment,
+        str(int(number)),
+        json.dumps(options),
+    ]
+    return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def die(root: Path, moment: str, number: int = signal.SIGKILL, **options: bool) -> None:
+    """A run that dies at `moment`."""
+    process = start(root, moment, number, **options)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == -number, err
+
+
+if __name__ == "__main__":
+    from ragx.indexing import embed
+    from ragx.indexing.run import Options, index
+
+    embed._COMMIT_TEXTS = COMMIT_TEXTS
+    root, moment, number, options = sys.argv[1:]
+    print("ready", flush=True)
+    index(Path(root), settings_of(Path(root)), Options(**json.loads(options)), Dying(moment, int(number)))
