@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ragx.config import SETTINGS, Config, find_root, index_dir, initial_toml, load, parse_value, set_value
 from ragx.config.load import accept, allowed, takes_auto, value_type, values_in
-from ragx.config.settings import Index, Setting
+from ragx.config.settings import MACHINE_ONLY_SECTIONS, Index, Setting
 from ragx.config.toml import to_json, to_toml
 from ragx.errors import ConfigError
 
@@ -172,7 +172,7 @@ def test_the_machine_file_holds_no_setting_of_a_corpus(corpus: Path, home: Path)
         load(corpus)
     assert caught.value.message == (
         f"{home}/.ragxrc: graph.k belongs to a corpus: "
-        "~/.ragxrc holds only [embeddings], [expansion], [rerank], [index]"
+        "~/.ragxrc holds only [embeddings], [expansion], [rerank], [index], [trust]"
     )
 
 
@@ -257,7 +257,7 @@ def test_a_new_ragx_toml_sets_nothing_and_shows_every_default() -> None:
     assert not any(tomllib.loads(text).values())
     live = "\n".join(line.removeprefix("# ") for line in text.splitlines() if " = " in line or line.startswith("#  "))
     for row in SETTINGS.values():
-        if row.section != "index":
+        if row.section not in MACHINE_ONLY_SECTIONS:
             assert f"{row.key} = " in live and allowed(row) in text, row.name
 
 
@@ -381,7 +381,7 @@ def _values(row: Setting) -> st.SearchStrategy[Any]:
 
 
 changes = st.lists(
-    st.sampled_from([row for row in SETTINGS.values() if row.section != "index"]).flatmap(
+    st.sampled_from([row for row in SETTINGS.values() if row.section not in MACHINE_ONLY_SECTIONS]).flatmap(
         lambda row: st.tuples(st.just(row.name), _values(row))
     ),
     max_size=6,

@@ -82,7 +82,10 @@ def test_an_unknown_name_lists_the_known_ones_and_what_to_run(name: str) -> None
     with pytest.raises(ModelError) as caught:
         load_embedder(Embeddings(model=name))
     assert "bge-small-en-v1.5" in caught.value.message
-    assert caught.value.hint == "ragx config set embeddings.model bge-small-en-v1.5"
+    assert caught.value.hint == (
+        "ragx config set embeddings.model bge-small-en-v1.5, or where a server has it: "
+        "ragx config set embeddings.provider openai (or ollama)"
+    )
     with pytest.raises(ModelError) as caught:
         load_reranker(Rerank(model=name))
     assert caught.value.hint == "ragx config set rerank.model ms-marco-MiniLM-L-12-v2"

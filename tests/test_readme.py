@@ -23,7 +23,7 @@ def settings_table() -> str:
 
 def shown(row: Setting) -> str:
     if isinstance(row.default, tuple):
-        return f"{len(row.default)} globs"
+        return f"{len(row.default)} globs" if row.default else ""
     if row.default is None:
         return "`auto`"
     if row.default == "":

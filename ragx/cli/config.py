@@ -16,6 +16,7 @@ from ragx.config import (
     machine_file,
     parse_value,
     set_value,
+    vouch,
 )
 from ragx.config.load import SECTIONS, check_place, lookup, values_in
 from ragx.config.toml import to_json, to_toml
@@ -74,6 +75,8 @@ def set_setting(
         raise ConfigError(f"HOME is not set, so there is no {MACHINE_FILE}")
     set_value(path, key, parsed, private=machine)
     talk(f"{key} = {to_toml(parsed)} in {path}")
+    if not machine and (noted := vouch(key, parsed)):
+        talk(f"note: keys may be sent to {noted}" if row.key == "base_url" else f"note: {noted} may be sent as a key")
     if key in overriding and overriding[key] != parsed:
         talk(f"warning: {MACHINE_FILE} sets {key} = {to_toml(overriding[key])}, which overrides it")
     if effect := EFFECTS.get(row.rule.effect):

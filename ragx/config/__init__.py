@@ -1,7 +1,8 @@
 """The settings in force, from the table in `settings`, a corpus's ragx.toml and ~/.ragxrc."""
 
-from ragx.config.edit import initial_toml, parse_value, set_value
+from ragx.config.edit import initial_toml, parse_value, set_value, vouch
 from ragx.config.load import MACHINE_FILE, PROJECT_FILE, Loaded, Source, find_root, index_dir, load, machine_file
+from ragx.config.servers import Server, server
 from ragx.config.settings import SETTINGS, Config, Setting, settings_with_effect
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "SETTINGS",
     "Config",
     "Loaded",
+    "Server",
     "Setting",
     "Source",
     "find_root",
@@ -18,6 +20,8 @@ __all__ = [
     "load",
     "machine_file",
     "parse_value",
+    "server",
     "set_value",
     "settings_with_effect",
+    "vouch",
 ]

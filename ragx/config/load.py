@@ -10,7 +10,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args
 
-from ragx.config.settings import MACHINE_ONLY_SECTIONS, MACHINE_SECTIONS, SETTINGS, Config, Setting
+from ragx.config.servers import vouched
+from ragx.config.settings import MACHINE_ONLY_SECTIONS, MACHINE_SECTIONS, SETTINGS, Config, Origin, Setting, Trust
 from ragx.config.toml import AUTO, to_toml
 from ragx.errors import ConfigError
 
@@ -77,15 +78,25 @@ def load(root: Path | None) -> Loaded:
     sources: dict[str, Source] = dict.fromkeys(SETTINGS, "default")
     sources |= dict.fromkeys(project, PROJECT_FILE)
     sources |= dict.fromkeys(machine, MACHINE_FILE)
-    return Loaded(_config(project | machine), root, warnings, sources)
+    return Loaded(_config(project, machine), root, warnings, sources)
 
 
-def _config(values: Mapping[str, Any]) -> Config:
+def _config(project: Mapping[str, Any], machine: Mapping[str, Any]) -> Config:
+    trust = Trust(**_keys(machine, "trust"))
     sections = {}
     for section in fields(Config):
-        keys = {SETTINGS[name].key: value for name, value in values.items() if SETTINGS[name].section == section.name}
-        sections[section.name] = section.type(**keys)  # type: ignore[operator]  # the annotation is the class itself
+        own = _keys(machine, section.name)
+        keys = _keys(project, section.name) | own
+        extra = {}
+        if any(key.name == "origin" for key in fields(section.type)):  # type: ignore[arg-type]  # as below
+            foreign = {key for key, value in keys.items() if key not in own and not vouched(key, value, trust)}
+            extra["origin"] = Origin(frozenset(keys), frozenset(foreign))
+        sections[section.name] = section.type(**keys, **extra)  # type: ignore[operator]  # the class itself
     return Config(**sections)
+
+
+def _keys(values: Mapping[str, Any], section: str) -> dict[str, Any]:
+    return {SETTINGS[name].key: value for name, value in values.items() if SETTINGS[name].section == section}
 
 
 def read_text(path: Path) -> str:

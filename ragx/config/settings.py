@@ -135,14 +135,42 @@ class Scoring:
     gamma_vector: float | None = _setting(None, "weight of the fused first stage", low=0, high=1)
 
 
+DEFAULT_BASE_URL = "http://localhost:1234/v1"
+"""Where LM Studio listens."""
+
+OLLAMA_BASE_URL = "http://localhost:11434/v1"
+
+_BASE_URL = "address of an OpenAI-compatible server; OPENAI_BASE_URL where no file sets it; Ollama's own with ollama"
+_API_KEY_ENV = "environment variable that holds the server's key; empty: OPENAI_API_KEY where that is set"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Keys of a section that a file sets (`given`), and those that only the corpus's file answers for (`foreign`)."""
+
+    given: frozenset[str] = frozenset()
+    foreign: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True)
 class Embeddings:
     """The model that turns text into vectors."""
 
-    provider: str = _setting("onnx", "onnx runs in this process and needs no server", effect="full", choices=("onnx",))
-    model: str = _setting("bge-small-en-v1.5", "a model of the catalogue", effect="full")
+    provider: str = _setting(
+        "onnx",
+        "onnx runs in this process and needs no server; openai: any OpenAI-compatible server; ollama: Ollama",
+        effect="full",
+        choices=("onnx", "openai", "ollama"),
+    )
+    model: str = _setting("bge-small-en-v1.5", "a model of the catalogue, or one that the server has", effect="full")
     doc_prefix: str | None = _setting(None, "put before each text that is indexed", effect="full")
     query_prefix: str | None = _setting(None, "put before each query", effect="full")
+    base_url: str = _setting(DEFAULT_BASE_URL, _BASE_URL)
+    api_key_env: str = _setting("", _API_KEY_ENV)
+    batch_size: int = _setting(32, "texts in a request to a server", low=1, high=2048)
+    concurrency: int = _setting(4, "requests to a server at once", low=1, high=64)
+    timeout: float = _setting(120.0, "seconds that a server has for an answer", low=0.1, high=3600)
+    origin: Origin = field(default=Origin(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -150,6 +178,13 @@ class Expansion:
     """Reformulations of the question by an LLM."""
 
     enabled: bool = _setting(False, "expand each query with one LLM call")
+    provider: str = _setting(
+        "openai", "openai: any OpenAI-compatible server; ollama: Ollama", choices=("openai", "ollama")
+    )
+    model: str = _setting("", "a chat model that the server has")
+    base_url: str = _setting(DEFAULT_BASE_URL, _BASE_URL)
+    api_key_env: str = _setting("", _API_KEY_ENV)
+    origin: Origin = field(default=Origin(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -166,7 +201,9 @@ class Query:
     """What a query prints."""
 
     top: int = _setting(8, "results", low=1, high=1000)
-    max_chunk_chars: int = _setting(1200, "characters of a chunk, and of each line around it, in the JSON", low=1, high=1_000_000)
+    max_chunk_chars: int = _setting(
+        1200, "characters of a chunk, and of each line around it, in the JSON", low=1, high=1_000_000
+    )
     context_lines: int = _setting(0, "lines of the file to print before and after each hit", low=0, high=200)
 
 
@@ -176,6 +213,18 @@ class Index:
 
     path: str = _setting(
         "", "folder of all corpora's indexes, each in a subfolder, instead of .ragx beside ragx.toml; RAGX_DIR wins"
+    )
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What a ragx.toml may decide about keys, since it may have come with somebody else's repository."""
+
+    servers: tuple[str, ...] = _setting(
+        (), "servers that a ragx.toml may have keys sent to, as https://host:port; `ragx config set` adds them"
+    )
+    variables: tuple[str, ...] = _setting(
+        (), "environment variables that a ragx.toml may name as keys; `ragx config set` adds them"
     )
 
 
@@ -196,12 +245,13 @@ class Config:
     rerank: Rerank = field(default_factory=Rerank)
     query: Query = field(default_factory=Query)
     index: Index = field(default_factory=Index)
+    trust: Trust = field(default_factory=Trust)
 
 
-MACHINE_SECTIONS = ("embeddings", "expansion", "rerank", "index")
+MACHINE_SECTIONS = ("embeddings", "expansion", "rerank", "index", "trust")
 """Sections that ~/.ragxrc may hold."""
 
-MACHINE_ONLY_SECTIONS = ("index",)
+MACHINE_ONLY_SECTIONS = ("index", "trust")
 """Sections that ragx.toml may not hold."""
 
 
@@ -225,6 +275,7 @@ def _table() -> dict[str, Setting]:
         Setting(section.name, key.name, key.type, key.default, key.metadata["rule"])
         for section in fields(Config)
         for key in fields(section.type)  # type: ignore[arg-type]  # the annotation is the class itself
+        if "rule" in key.metadata
     ]
     return {row.name: row for row in rows}
 

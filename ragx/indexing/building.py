@@ -3,12 +3,14 @@
 import os
 import shutil
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
-from ragx.errors import IndexUnusable
-from ragx.store import INDEX_NAME, Store, create_building, logs, open_building, statements
+from ragx.errors import IndexUnusable, RagxError
+from ragx.store import INDEX_NAME, Store, create_building, logs, open_building, open_index, statements
 from ragx.types import Progress
 
 _INDEX = statements("index")
@@ -21,6 +23,16 @@ def leftovers(folder: Path) -> list[Path]:
     """Files of runs that did not end, oldest first."""
     found = (path for path in folder.glob("building*.duckdb") if path.is_file())
     return sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+
+def identities(folder: Path) -> list[dict[str, Any]]:
+    """What the index and the files of interrupted runs say of their embedding model; unreadable ones say nothing."""
+    found = []
+    for opener in (partial(open_index, folder), *(partial(open_building, path) for path in leftovers(folder))):
+        with suppress(RagxError, duckdb.Error), opener() as store:
+            if identity := store.meta().get("embedder"):
+                found.append(identity)
+    return found
 
 
 def start(folder: Path, base: Path | None, dimension: int, *, anew: bool) -> Store:

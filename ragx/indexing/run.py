@@ -94,11 +94,18 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             building.sweep(folder, full=False, progress=progress)
         return report
 
-    embedder = load_embedder(config.embeddings, announce=progress.warn)
+    embedder = load_embedder(
+        config.embeddings,
+        announce=progress.warn,
+        built=before.meta.get("embedder"),
+        seen=lambda: building.identities(folder),
+    )
     _check_model(before.meta, embedder)
     interrupted = building.leftovers(folder)
     anew = options.full and not options.keep_vectors
     with building.start(folder, published if before.meta else None, embedder.dimension, anew=anew) as store:
+        # At once: a served model that a later run knows again gives its vectors the ids that they have here.
+        store.set_meta("embedder", _identity(embedder))
         building.salvage(store, interrupted, anew=anew, progress=progress)
         if options.full and options.keep_vectors and published.exists():
             building.take_vectors(store, published, progress=progress)
@@ -129,7 +136,6 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             for key, value in {
                 "ragx_version": __version__,
                 "scanned_ns": scanned_ns,
-                "embedder": _identity(embedder),
                 "full_settings": settings_with_effect(config, "full"),
                 "graph_settings": graph_settings,
                 "own_sentence_cosine": own_cosine,
@@ -197,6 +203,7 @@ def _identity(embedder: Embedder) -> dict[str, Any]:
         "dimension": embedder.dimension,
         "doc_prefix": embedder.doc_prefix,
         "query_prefix": embedder.query_prefix,
+        "probe": embedder.probe,
     }
 
 

@@ -1,8 +1,9 @@
 """Whatever runs a model: the catalogue's rows at once, the models themselves when they are loaded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ragx.config import settings
 from ragx.models import catalogue, local
@@ -31,12 +32,24 @@ def reranker_row(model: str, root: Path = Path()) -> RerankerRow:
 
 
 def load_embedder(
-    chosen: settings.Embeddings, *, root: Path = Path(), announce: Callable[[str], None] = _silent
+    chosen: settings.Embeddings,
+    *,
+    root: Path = Path(),
+    announce: Callable[[str], None] = _silent,
+    built: Mapping[str, Any] | None = None,
+    seen: Callable[[], Iterable[Mapping[str, Any]]] = tuple,
+    prove: bool = True,
 ) -> Embedder:
     """The embedding model in force, with the prefixes of the settings where they are set.
 
-    `./` paths are relative to `root`; `announce` hears about downloads. ModelError carries a one-line remedy.
+    `./` paths are relative to `root`; `announce` hears about downloads and second tries. ModelError carries a one-line
+    remedy. For a served model, which has no digest, `built`, `seen` and `prove` are as in `served.ServedEmbedder`.
     """
+    if chosen.provider != "onnx":
+        # 110 ms of CPU for an HTTP client that a local model does not need.
+        from ragx.models import served
+
+        return served.ServedEmbedder(chosen, built=built, seen=seen, prove=prove, announce=announce)
     from ragx.models import onnx, source
 
     row = embedder_row(chosen.model, root)

@@ -71,6 +71,29 @@ class RerankerRow:
     memory_mb: int
 
 
+@dataclass(frozen=True)
+class ServedRow:
+    """What is known of an embedding model that a server runs, by a part of the name that the server gives it."""
+
+    part: str
+    window: int
+    """Most tokens of a text that common servers take, special tokens included."""
+    doc_prefix: str = ""
+    query_prefix: str = ""
+
+
+SERVED = (
+    ServedRow("nomic", 2048, "search_document: ", "search_query: "),
+    ServedRow("gemma", 2048),
+    ServedRow("e5", 512, "passage: ", "query: "),
+    ServedRow("minilm", 512),
+    ServedRow("mxbai", 512),
+    ServedRow("bge-m3", 8192),
+    ServedRow("bge", 512),
+    ServedRow("", 8192),
+)
+"""The first whose part stands in the name, whatever its case, describes the model."""
+
 EMBEDDERS = (
     EmbedderRow(
         name="bge-small-en-v1.5",
@@ -133,8 +156,14 @@ def embedder_row(name: str) -> EmbedderRow:
     known = ", ".join(row.name for row in EMBEDDERS)
     raise ModelError(
         f"{name!r} is neither a known embedding model ({known}) nor the path of a folder",
-        f"ragx config set embeddings.model {EMBEDDERS[0].name}",
+        f"ragx config set embeddings.model {EMBEDDERS[0].name}, "
+        "or where a server has it: ragx config set embeddings.provider openai (or ollama)",
     )
+
+
+def served_row(name: str) -> ServedRow:
+    """What is known of a model that a server calls `name`; something is said of every one."""
+    return next(row for row in SERVED if row.part in name.lower())
 
 
 def reranker_row(name: str) -> RerankerRow:

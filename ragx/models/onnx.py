@@ -1,6 +1,5 @@
 """Runs ONNX models one text or pair a run, unpadded, on single threads: a result never depends on its neighbours."""
 
-import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ from ragx.errors import ModelError
 from ragx.models.catalogue import EmbedderRow, Pooling, RerankerRow
 from ragx.models.source import Found
 from ragx.models.tokens import Counter, load_tokenizer
+from ragx.models.vectors import unit
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -94,6 +94,7 @@ class OnnxEmbedder:
         self.model = row.name
         # Without the name: a folder may be moved, and the same files are the same model.
         self.fingerprint = f"onnx:{row.pooling}:{found.graph_sha256[:16]}:{found.tokenizer_sha256[:16]}"
+        self.probe: tuple[float, ...] = ()
         self.window = row.positions - self._tokenizer.num_special_tokens_to_add(is_pair=False)
         self.doc_prefix = row.doc_prefix
         self.query_prefix = row.query_prefix
@@ -154,13 +155,6 @@ def pool(states: NDArray[np.float32], pooling: Pooling) -> NDArray[np.float64]:
     if pooling == "mean":
         return np.asarray(states.mean(axis=0, dtype=np.float64))
     return np.asarray(states[0 if pooling == "cls" else -1], np.float64)
-
-
-def unit(vector: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The vector at length 1; NaN where it has no direction."""
-    # fsum rounds once, so no vector unit's order of addition shows in the last bit.
-    length = math.sqrt(math.fsum(np.square(vector).tolist()))
-    return np.asarray(vector / length if 0 < length < math.inf else vector * math.nan, np.float32)
 
 
 def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
