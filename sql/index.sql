@@ -78,15 +78,6 @@ GROUP BY id;
 -- The texts of the chunks with the smallest ids: ids are hashes, so this is a random sample that edits hardly change.
 SELECT text FROM chunks WHERE id IN (SELECT id FROM chunks ORDER BY id LIMIT $sample) ORDER BY id;
 
--- name: count_dead_embeddings
--- Vectors that no chunk uses.
-SELECT count(*) FROM embeddings ANTI JOIN chunks ON chunks.embedding_id = embeddings.id;
-
--- name: drop_dead_embeddings
--- Forgets vectors that no chunk uses, but for those of the sample.
-DELETE FROM embeddings_recent
-WHERE id NOT IN (SELECT embedding_id FROM chunks) AND id NOT IN (SELECT unnest($keep::BIGINT[]));
-
 -- name: drop_chunk_index
 -- An index on a column slows bulk changes down.
 DROP INDEX IF EXISTS chunks_id;

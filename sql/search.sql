@@ -39,6 +39,60 @@ FROM (SELECT id, array_inner_product(vector, $vector::VARCHAR::embedding) AS cos
 JOIN chunks ON chunks.embedding_id = scores.id
 WHERE NOT $scoped OR chunks.file_id IN (SELECT file_id FROM scope);
 
+-- name: count_cosines
+-- How many chunks the vector leg found.
+SELECT count(*) FROM cosines;
+
+-- name: search_vectors
+-- The vector leg by the vector index: its nearest, all recent vectors, and the exact cosine of each. `fetch` is more than is
+-- wanted by the dead vectors that the search may meet.
+INSERT INTO cosines
+SELECT chunks.id, found.cosine
+FROM (
+    SELECT id, array_inner_product(vector, $vector::VARCHAR::embedding) AS cosine
+    FROM (
+        SELECT id, vector
+        FROM embeddings_indexed
+        ORDER BY array_cosine_distance(vector, $vector::VARCHAR::embedding)
+        LIMIT $fetch
+    )
+    UNION ALL
+    SELECT id, array_inner_product(vector, $vector::VARCHAR::embedding) FROM embeddings_recent
+) AS found
+JOIN chunks ON chunks.embedding_id = found.id;
+
+-- name: wanted_by_keywords
+-- The chunks that the keyword leg contributes and whose cosine is not known yet.
+INSERT INTO wanted
+SELECT chunk_id
+FROM (SELECT chunk_id FROM keyword_scores ORDER BY bm25 DESC, chunk_id LIMIT $top)
+ANTI JOIN cosines USING (chunk_id);
+
+-- name: wanted_by_graph
+-- The chunks within reach of the seeds whose cosine is not known yet.
+INSERT INTO wanted
+WITH RECURSIVE reached (chunk_id, hop) USING KEY (chunk_id) AS (
+    (SELECT chunk_id, 0 FROM pool ORDER BY fused DESC, chunk_id LIMIT $seeds)
+    UNION
+    SELECT edges.dst, min(reached.hop) + 1
+    FROM reached
+    JOIN edges ON edges.src = reached.chunk_id
+    WHERE reached.hop < $hops AND edges.dst NOT IN (SELECT chunk_id FROM recurring.reached)
+    GROUP BY edges.dst
+)
+SELECT chunk_id FROM reached ANTI JOIN cosines USING (chunk_id);
+
+-- name: fetch_cosines
+-- Their cosines, by id.
+INSERT INTO cosines
+SELECT wanted_vectors.chunk_id, array_inner_product(embeddings.vector, $vector::VARCHAR::embedding)
+FROM (SELECT chunks.id AS chunk_id, chunks.embedding_id FROM chunks JOIN wanted ON wanted.chunk_id = chunks.id) AS wanted_vectors
+JOIN embeddings ON embeddings.id = wanted_vectors.embedding_id;
+
+-- name: clear_wanted
+-- They are known now.
+DELETE FROM wanted;
+
 -- name: score_keywords
 -- The keyword leg: BM25 (Robertson, Zaragoza 2009, with the idf of Lucene, never negative) of every chunk that holds a query term.
 -- A token of the query counts as often as it stands there. It has a term for each language of the corpus; in a chunk, the best

@@ -1,5 +1,6 @@
 -- What the stages of a query hand to each other: private to a connection, emptied before each query.
 CREATE TEMP TABLE scope (file_id BIGINT);
+CREATE TEMP TABLE wanted (chunk_id BIGINT);
 CREATE TEMP TABLE cosines (chunk_id BIGINT, cosine DOUBLE);
 CREATE TEMP TABLE keyword_scores (chunk_id BIGINT, bm25 DOUBLE);
 CREATE TEMP TABLE pool (

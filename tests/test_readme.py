@@ -11,7 +11,7 @@ from ragx.store import create_building
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-CHANGE = {"query": "query", "files": "index", "graph": "index", "keyword": "index", "full": "full"}
+CHANGE = {"query": "query", "files": "index", "graph": "index", "vectors": "index", "full": "full"}
 
 
 def settings_table() -> str:

@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 from ragx.store import Statement, Store, create_building, script, statements
+from ragx.store.vss import load_vss
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted(path.stem for path in (ROOT / "sql").glob("*.sql") if "-- name:" in path.read_text(encoding="utf-8"))
@@ -25,6 +26,7 @@ INCOMING = """CREATE TEMP TABLE incoming AS SELECT
 @pytest.fixture
 def fresh(tmp_path: Path) -> Store:
     store = create_building(tmp_path / "fresh.duckdb", 3)
+    assert load_vss(store) == ""
     store.script("session")
     store.connection.execute(INCOMING)
     other = create_building(tmp_path / "other.duckdb", 3)
@@ -42,7 +44,7 @@ def test_binds_on_a_fresh_schema(fresh: Store, file: str, statement: Statement) 
         if earlier.sql.upper().lstrip().startswith(("CREATE TEMP", "-- ")) and "CREATE TEMP" in earlier.sql:
             fresh.connection.execute(earlier.sql)
     body = re.sub(r"^--.*\n", "", statement.sql, flags=re.MULTILINE).strip()
-    if body.startswith(("CREATE", "DROP")):
+    if body.startswith(("CREATE", "DROP", "SET")):
         fresh.connection.execute(body)  # these cannot be prepared
     else:
         fresh.connection.execute(f"PREPARE it AS {body}")

@@ -9,13 +9,16 @@ from ragx.chunking.sections import Section, Sectioner, code, join_titles, prose
 from ragx.chunking.split import split
 from ragx.types import Span, TokenCounter
 
-__all__ = ["SECTIONERS", "Section", "Sectioner", "chunk", "front_matter_value", "normalise", "title_of"]
+__all__ = ["SECTIONERS", "VERSION", "Section", "Sectioner", "chunk", "front_matter_value", "normalise", "title_of"]
 
 SECTIONERS: dict[str, Sectioner] = {
     "markdown": markdown,
     **dict.fromkeys(("", "text", "rst", "asciidoc", "org", "html", "notebook", "latex", "csv"), prose),
 }
 """What finds the sections of a kind of file; any other kind is code."""
+
+VERSION = 1
+"""Changes whenever the same text could get other spans."""
 
 _BOM = "\ufeff"
 

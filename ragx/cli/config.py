@@ -27,7 +27,7 @@ EFFECTS = {
     "full": "ragx index --full",
     "files": "ragx index",
     "graph": "ragx index",
-    "keyword": "ragx index",
+    "vectors": "ragx index",
 }
 
 

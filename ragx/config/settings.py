@@ -7,8 +7,8 @@ A setting typed `X | None` accepts the word "auto" in TOML, which is None here: 
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-Effect = Literal["query", "files", "graph", "keyword", "full"]
-"""What a change costs: nothing, a new walk of the tree, a new graph, a new keyword index, or `index --full`."""
+Effect = Literal["query", "files", "graph", "vectors", "full"]
+"""What a change costs: nothing, a new walk of the tree, a new graph, a new vector index, or `index --full`."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,15 @@ class Communities:
 
     resolution: float = _setting(1.0, "higher: more and smaller communities", effect="graph", low=0.01, high=100)
     seed: int = _setting(42, "seed of the Leiden algorithm", effect="graph", low=0, high=2**31 - 1)
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The vector index (HNSW): an accelerator for large corpora and for ad-hoc SQL."""
+
+    hnsw: str = _setting(
+        "auto", "when it is built; auto: from 1,000 vectors on", effect="vectors", choices=("auto", "always", "never")
+    )
 
 
 @dataclass(frozen=True)
@@ -237,6 +246,7 @@ class Config:
     keyword: Keyword = field(default_factory=Keyword)
     graph: Graph = field(default_factory=Graph)
     communities: Communities = field(default_factory=Communities)
+    vectors: Vectors = field(default_factory=Vectors)
     traversal: Traversal = field(default_factory=Traversal)
     fusion: Fusion = field(default_factory=Fusion)
     scoring: Scoring = field(default_factory=Scoring)

@@ -74,13 +74,6 @@ def second_best_cosine(store: Store, texts: Texts, sentences: OwnSentences) -> f
     return round(float(np.quantile(second, QUANTILE)), 6)
 
 
-def drop_dead_vectors(store: Store, sentences: OwnSentences) -> None:
-    """Forgets the vectors that nothing uses once they are a third of all; till then their texts may come back."""
-    dead = store.value(_INDEX.count_dead_embeddings) - len(sentences.ids)
-    if dead > store.value(_INDEX.count_texts) / 2:
-        store.run(_INDEX.drop_dead_embeddings, keep=list(sentences.ids))
-
-
 def _sentence(text: str) -> str:
     """A sentence from the middle of the text, of 4 to 40 words where there is one."""
     parts = [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]

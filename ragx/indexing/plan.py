@@ -48,8 +48,13 @@ def known_files(store: Store) -> dict[str, KnownFile]:
     }
 
 
-def make_plan(root: Path, corpus: Corpus, folder: Path, known: dict[str, KnownFile], scanned_ns: int) -> Plan:
-    """Compares; a file whose stat says that nothing happened since the scan at `scanned_ns` is not read."""
+def make_plan(
+    root: Path, corpus: Corpus, folder: Path, known: dict[str, KnownFile], scanned_ns: int, *, reread: bool = False
+) -> Plan:
+    """Compares; a file whose stat says that nothing happened since the scan at `scanned_ns` is not read.
+
+    `reread` counts every known file as changed: other rules of cutting and tokenising are in force.
+    """
     discovery = discover(root, corpus, folder)
     added, changed, touched = [], [], []
     skipped = list(discovery.skipped)
@@ -68,7 +73,7 @@ def make_plan(root: Path, corpus: Corpus, folder: Path, known: dict[str, KnownFi
             skipped.append(Skipped(stat.path, str(error)))
             continue
         found.add(stat.path)
-        if not same:
+        if reread or not same:
             changed.append(stat)
             continue
         if before.stat != stat:

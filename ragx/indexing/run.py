@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from ragx import __version__
+from ragx.chunking import VERSION as CHUNKING_VERSION
 from ragx.config import Config, index_dir, settings_with_effect
 from ragx.errors import ConfigError, IndexUnusable
 from ragx.graph import TextGraph, find_communities, link_similar, read_text_graph, read_texts
 from ragx.indexing import building
-from ragx.indexing.embed import drop_dead_vectors, embed_chunks, embed_own_sentences, second_best_cosine
+from ragx.indexing.embed import embed_chunks, embed_own_sentences, second_best_cosine
 from ragx.indexing.ingest import create_staging, drop_files, ingest, settle_terms, touch_files
 from ragx.indexing.lock import exclusive
 from ragx.indexing.place import check_place
 from ragx.indexing.plan import KnownFile, Plan, known_files, make_plan
+from ragx.indexing.vectors import open_segments, settle_segments
 from ragx.models import load_embedder
 from ragx.store import INDEX_NAME, explained, open_index, statements
+from ragx.text import VERSION as TERMS_VERSION
 from ragx.types import Embedder, FileChanges, IndexReport, Progress, Skipped
 
 _INDEX = statements("index")
@@ -76,10 +79,14 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
         progress.stage("looking for files", None, "files")
         before = _read_published(folder, options)
         _check_settings(before.meta, config)
-        plan = make_plan(root, config.corpus, folder, before.files, before.meta.get("scanned_ns", 0))
+        rules = {"chunking": CHUNKING_VERSION, "terms": TERMS_VERSION}
+        same_rules = before.meta.get("rules") == rules
+        scanned_before_ns = before.meta.get("scanned_ns", 0)
+        plan = make_plan(root, config.corpus, folder, before.files, scanned_before_ns, reread=not same_rules)
     graph_settings = settings_with_effect(config, "graph")
+    vector_settings = settings_with_effect(config, "vectors")
     same_graph = before.meta.get("graph_settings") == graph_settings
-    current = bool(before.meta) and plan.empty and same_graph
+    current = plan.empty and same_graph and before.meta.get("vector_settings") == vector_settings
     if options.dry_run or current or not (plan.added or before.meta or published.exists()):
         report = IndexReport(
             path=str(published),
@@ -106,6 +113,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
     with building.start(folder, published if before.meta else None, embedder.dimension, anew=anew) as store:
         # At once: a served model that a later run knows again gives its vectors the ids that they have here.
         store.set_meta("embedder", _identity(embedder))
+        open_segments(store, progress)
         building.salvage(store, interrupted, anew=anew, progress=progress)
         if options.full and options.keep_vectors and published.exists():
             building.take_vectors(store, published, progress=progress)
@@ -129,16 +137,20 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
         with clock.stage("communities"):
             progress.stage("finding communities", None, "")
             find_communities(store, config.communities)
+        with clock.stage("vectors"):
+            vector_index = settle_segments(store, config.vectors.hnsw, sentences.ids, progress)
         with clock.stage("publish"):
             progress.stage("publishing", None, "")
-            drop_dead_vectors(store, sentences)
             store.run(_INDEX.create_chunk_index)
             for key, value in {
                 "ragx_version": __version__,
                 "scanned_ns": scanned_ns,
                 "full_settings": settings_with_effect(config, "full"),
                 "graph_settings": graph_settings,
+                "vector_settings": vector_settings,
                 "own_sentence_cosine": own_cosine,
+                "vector_index": vector_index,
+                "rules": rules,
             }.items():
                 store.set_meta(key, value)
             report = IndexReport(

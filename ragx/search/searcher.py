@@ -11,8 +11,9 @@ from ragx.errors import IndexUnusable, ModelError, UsageError
 from ragx.models import load_embedder, load_reranker, reranker_row
 from ragx.search.freshness import Files, compare
 from ragx.search.scope import set_scope
+from ragx.search.vector_index import VectorIndex
 from ragx.search.weights import Weights, traversal_parameters, weights
-from ragx.store import Store, statements
+from ragx.store import Statement, Store, statements
 from ragx.store.ids import stable_id
 from ragx.text import Term, detect, is_stop_word, query_terms, terms
 from ragx.types import Answer, Embedder, FileHit, Hit, Parts, Reranker, Stage, Step
@@ -36,6 +37,7 @@ class Options:
     lexical: bool = True
     expand: bool | None = None
     hops: int | None = None
+    hnsw: bool | None = None
     explain: bool = False
     paths: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
@@ -61,6 +63,9 @@ class Searcher:
         self.embedder: Embedder | None = None
         self.reranker: Reranker | None = None
         self._scoped = False
+        self._vector_index = VectorIndex(store, self.meta.get("vector_index"), warn)
+        self._vector = ""
+        self._by_index = False
         store.script("session")
 
     def search(self, query: str, options: Options) -> Answer:
@@ -72,7 +77,7 @@ class Searcher:
         tokens = query_terms(query, self.languages)
         stages = [
             self.expand(config, options),
-            self.vector_leg(query, options),
+            self.vector_leg(query, config, options),
             self.keyword_leg(query, tokens, config, options),
             self.fuse(config),
             self.spread(config, options),
@@ -103,8 +108,8 @@ class Searcher:
             return Stage("expansion", False, "off")
         return self._skip("expansion", "no language model is set up")
 
-    def vector_leg(self, query: str, options: Options) -> Stage:
-        """The cosine of every chunk to the query."""
+    def vector_leg(self, query: str, config: Config, options: Options) -> Stage:
+        """The cosine to the query of every chunk, or of the nearest that the vector index finds."""
         self.store.run(_SEARCH.clear_cosines)
         if not options.vector:
             return Stage("vector", False, "off")
@@ -115,7 +120,15 @@ class Searcher:
             vector = next(embedder.embed([text]))
         except ModelError as error:
             return self._skip("vector", f"{error.message}; {error.hint}")
-        self.store.run(_SEARCH.scan_vectors, vector=str(vector.tolist()), scoped=self._scoped)
+        self._vector, self._by_index = str(vector.tolist()), False
+        top = config.fusion.per_query_top
+        if self._vector_index.serves(options.hnsw, scoped=self._scoped):
+            self.store.run(_SEARCH.search_vectors, vector=self._vector, fetch=self._vector_index.fetch(top))
+            self._by_index = self.store.value(_SEARCH.count_cosines) >= top
+            if self._by_index:
+                return Stage("vector", True, "vector index")
+            self.store.run(_SEARCH.clear_cosines)
+        self.store.run(_SEARCH.scan_vectors, vector=self._vector, scoped=self._scoped)
         return Stage("vector", True, "exact scan")
 
     def keyword_leg(self, query: str, tokens: Sequence[Sequence[Term]], config: Config, options: Options) -> Stage:
@@ -140,6 +153,7 @@ class Searcher:
         """The best of both legs as one pool."""
         self.store.run(_SEARCH.clear_pool)
         fusion = config.fusion
+        self._fetch_cosines(_SEARCH.wanted_by_keywords, top=fusion.per_query_top)
         self.store.run(
             _SEARCH.fuse,
             top=fusion.per_query_top,
@@ -157,6 +171,7 @@ class Searcher:
             return Stage("graph", False, "off")
         parameters = traversal_parameters(config.traversal, options.hops)
         parameters |= {"min_edge_sim": config.graph.min_edge_sim, "scoped": self._scoped}
+        self._fetch_cosines(_SEARCH.wanted_by_graph, **parameters)
         self.store.run(_SEARCH.spread_heat, **parameters)
         fusion = config.fusion
         self.store.run(_SEARCH.admit_heated, method=fusion.method, vector_weight=fusion.vector_weight)
@@ -187,6 +202,13 @@ class Searcher:
     def rank(self, chosen: Weights) -> list[tuple[Any, ...]]:
         """All candidates, best first: chunk id, file, score and the parts of the score (types.Parts)."""
         return self.store.rows(_SEARCH.rank, **asdict(chosen))
+
+    def _fetch_cosines(self, wanted: Statement, **parameters: Any) -> None:
+        """The cosines that a stage needs and the vector index did not find; a scan found all."""
+        if self._by_index:
+            self.store.run(wanted, **parameters)
+            self.store.run(_SEARCH.fetch_cosines, vector=self._vector)
+            self.store.run(_SEARCH.clear_wanted)
 
     def _skip(self, stage: str, why: str) -> Stage:
         self.warn(f"{stage} skipped: {why}")
