@@ -10,7 +10,7 @@ from typing import Any
 from ragx import __version__
 from ragx.chunking import VERSION as CHUNKING_VERSION
 from ragx.config import Config, index_dir, settings_with_effect
-from ragx.errors import ConfigError, IndexUnusable
+from ragx.errors import ConfigError, IndexMissing, IndexUnusable
 from ragx.graph import TextGraph, find_communities, link_similar, read_text_graph, read_texts
 from ragx.indexing import building
 from ragx.indexing.embed import embed_chunks, embed_own_sentences, second_best_cosine
@@ -177,9 +177,13 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
 
 def _read_published(folder: Path, options: Options) -> _Published:
     """The published index, unless there is none or a full build replaces it whatever it is."""
-    if options.full or not (folder / INDEX_NAME).exists():
+    if options.full:
         return _Published()
-    with open_index(folder) as store:
+    try:
+        store = open_index(folder)
+    except IndexMissing:
+        return _Published()
+    with store:
         return _Published(store.meta(), known_files(store), read_text_graph(store), store.value(_INDEX.count_chunks))
 
 
