@@ -92,6 +92,16 @@ def no_corpus() -> UsageError:
     return UsageError(f"no {PROJECT_FILE} here or in a parent folder", "ragx init")
 
 
+def inside(root: Path, start: Path, given: str) -> str:
+    """A path or glob as the index spells it, relative to `root`; given as such, absolute, or relative to `start`."""
+    if given.startswith(("./", "../", "/")) or given in (".", "..") or (start / given).exists():
+        spelled = os.path.relpath(os.path.normpath(start / given), root).replace(os.sep, "/")
+        if spelled.startswith("../") or spelled == "..":
+            raise UsageError(f"{given} lies outside the corpus {root}")
+        return "**" if spelled == "." else spelled
+    return given
+
+
 def here(directory: Path | None) -> Path:
     """The folder that the command was started in, or sent to by `-C`."""
     try:

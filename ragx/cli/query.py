@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from ragx.cli.common import Json, OpenCorpus, Quiet, emit_json, enter, here, open_corpus, talk
+from ragx.cli.common import Json, OpenCorpus, Quiet, emit_json, enter, here, inside, open_corpus, talk
 from ragx.cli.index import bring_up_to_date
 from ragx.errors import IndexMissing, RagxError, UsageError
 from ragx.types import Answer, Stage
@@ -68,6 +68,17 @@ def query(
             "-C", metavar="N|DIR", help="A number: as --context. Anything else: run as if started in DIR (./3 is one)."
         ),
     ] = None,
+    path: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH|GLOB", help="Only this file, this folder, or what this glob matches. Repeatable."),
+    ] = None,
+    kind: Annotated[
+        list[str] | None, typer.Option(metavar="KIND", help="Only files of this kind: markdown, python ... Repeatable.")
+    ] = None,
+    hnsw: Annotated[
+        bool | None,
+        typer.Option("--hnsw/--exact", help="Search the vector index, or scan all vectors.  [default: the faster one]"),
+    ] = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Bring the index up to date first.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -88,7 +99,10 @@ def query(
         lexical=not no_lexical,
         expand=expand,
         hops=hops,
+        hnsw=hnsw,
         explain=explain,
+        paths=tuple(inside(corpus.root, here(directory), given) for given in path or ()),
+        kinds=tuple(kind or ()),
         before=0 if files_only else lines if before_context is None else before_context,
         after=0 if files_only else lines if after_context is None else after_context,
     )

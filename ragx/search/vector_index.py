@@ -29,7 +29,7 @@ class VectorIndex:
         self._ready: bool | None = None
 
     def serves(self, wanted: bool | None, *, scoped: bool) -> bool:
-        """Whether the next query searches the index. Filtered, it would take the nearest first and filter after: it scans."""
+        """Whether the next query searches the index; a filtered one scans, as the index would filter what it took."""
         self._asked += 1
         if wanted is False or scoped:
             return False
