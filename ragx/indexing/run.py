@@ -13,7 +13,7 @@ from ragx.config import Config, index_dir, settings_with_effect
 from ragx.errors import ConfigError, IndexMissing, IndexUnusable
 from ragx.graph import TextGraph, find_communities, link_similar, read_text_graph, read_texts
 from ragx.indexing import building
-from ragx.indexing.embed import embed_chunks, embed_own_sentences, second_best_cosine
+from ragx.indexing.embed import OwnSentences, embed_chunks, embed_own_sentences, second_best_cosine
 from ragx.indexing.ingest import create_staging, drop_files, ingest, settle_terms, touch_files
 from ragx.indexing.lock import exclusive
 from ragx.indexing.place import check_place
@@ -103,6 +103,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
 
     embedder = load_embedder(
         config.embeddings,
+        root=root,
         announce=progress.warn,
         built=before.meta.get("embedder"),
         seen=lambda: building.identities(folder),
@@ -129,7 +130,13 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             settle_terms(store)
         with clock.stage("embed"):
             embedded = embed_chunks(store, embedder, progress)
-            sentences = embed_own_sentences(store, embedder, progress)
+            # A run that embeds nothing needs no model: the sentences of the run before still stand for the corpus.
+            known_ids = before.meta.get("own_sentences")
+            sentences = (
+                embed_own_sentences(store, embedder, progress)
+                if embedded or known_ids is None
+                else OwnSentences(tuple(known_ids), 0)
+            )
         with clock.stage("edges"):
             texts = read_texts(store, embedder.dimension)
             link_similar(store, texts, before.graph if same_graph else TextGraph.empty(), config.graph.k, progress)
@@ -148,6 +155,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
                 "full_settings": settings_with_effect(config, "full"),
                 "graph_settings": graph_settings,
                 "vector_settings": vector_settings,
+                "own_sentences": sentences.ids,
                 "own_sentence_cosine": own_cosine,
                 "vector_index": vector_index,
                 "rules": rules,

@@ -59,6 +59,7 @@ class Searcher:
         self.warn = warn
         self.meta = store.meta()
         self.languages = [row[0] for row in store.rows(_KEYWORD.corpus_languages)]
+        self._root = root or Path()
         self._files = Files(store, root, self.meta["scanned_ns"], config.corpus.max_file_bytes) if root else None
         self.embedder: Embedder | None = None
         self.reranker: Reranker | None = None
@@ -217,14 +218,16 @@ class Searcher:
     def load_reranker(self) -> Reranker:
         """The cross-encoder of the settings; ModelError where it cannot be had."""
         if self.reranker is None:
-            self.reranker = load_reranker(self.config.rerank, announce=self.warn)
+            self.reranker = load_reranker(self.config.rerank, root=self._root, announce=self.warn)
         return self.reranker
 
     def load_embedder(self) -> Embedder:
         """The embedding model of the settings; IndexUnusable where the index was built with another."""
         if self.embedder is None:
             built = self.meta["embedder"]
-            embedder = load_embedder(self.config.embeddings, announce=self.warn, built=built, prove=False)
+            embedder = load_embedder(
+                self.config.embeddings, root=self._root, announce=self.warn, built=built, prove=False
+            )
             for key in ("model", "fingerprint", "doc_prefix", "query_prefix"):
                 now = getattr(embedder, key)
                 if built[key] != now:
