@@ -1,0 +1,25 @@
+"""Measures how well an index answers, on queries whose relevant files are known."""
+
+from ragx.evaluation.compare import Comparison, Difference, bootstrap, compare, read_outcomes
+from ragx.evaluation.queries import JudgedQuery, read_queries
+from ragx.evaluation.run import CONFIGURATIONS, Evaluation, Measured, Outcome, Unindexed, evaluate
+from ragx.evaluation.session import Ranking, Session, Trial
+
+__all__ = [
+    "CONFIGURATIONS",
+    "Comparison",
+    "Difference",
+    "Evaluation",
+    "JudgedQuery",
+    "Measured",
+    "Outcome",
+    "Ranking",
+    "Session",
+    "Trial",
+    "Unindexed",
+    "bootstrap",
+    "compare",
+    "evaluate",
+    "read_outcomes",
+    "read_queries",
+]
