@@ -118,15 +118,18 @@ class _Cutter:
             return []
         inner = path + definition.path if definition else path
         is_type = definition is not None and definition.is_type
-        if weight > WHOLE_LINES and depth < _DEEPEST:
-            below = outline.level(statement.head + 1, statement.end, level)
-            members = [] if below is None else outline.statements(statement.head + 1, statement.end, below)
-            if below is not None and len(members) > 1 and (is_type or self._defines_several(members)):
-                return self.cut(
-                    statement.start, statement.end, members, below, inner, within_type=is_type, depth=depth + 1
-                )
-        return [_Piece(statement.start, inner)]
-
-    def _defines_several(self, statements: Sequence[Statement]) -> bool:
-        large = (one for one in statements if self._outline.weight(one.start, one.end) >= OWN_LINES)
-        return sum(1 for one in large if self._outline.definition(one, within_type=False)) > 1
+        if depth == _DEEPEST or (weight <= WHOLE_LINES and not is_type):
+            return [_Piece(statement.start, inner)]
+        below = outline.level(statement.head + 1, statement.end, level)
+        members = [] if below is None else outline.statements(statement.head + 1, statement.end, below)
+        large = [one for one in members if outline.weight(one.start, one.end) >= OWN_LINES]
+        if below is None:
+            return [_Piece(statement.start, inner)]
+        if weight <= WHOLE_LINES:
+            # Named after the class too where a module or namespace holds just one.
+            wraps = len(large) == 1 and self._own(large[0], below, inner, within_type=True, depth=depth + 1)
+            return [_Piece(statement.start, wraps[0].path if wraps else inner)]
+        defined = [one for one in large if outline.definition(one, within_type=False)]
+        if not is_type and len(defined) < 2:
+            return [_Piece(statement.start, inner)]
+        return self.cut(statement.start, statement.end, members, below, inner, within_type=is_type, depth=depth + 1)

@@ -26,7 +26,7 @@ _JAVA_PREFIX = (
 )
 
 _JS_WORDS = (
-    r"(?:(?:export|default|declare|abstract|async|public|private|protected|static|override|readonly|get|set)\s++)*+"
+    r"(?:(?:export|default|declare|abstract|async|public|private|protected|static|override|readonly|get|set)\s++(?![(=:]))*+"
 )
 _JS_KEYWORDS = r"(?:if|for|while|switch|catch|with|return|function|await|typeof|new|super|do|else|throw|yield|import)\b"
 _C_KEYWORDS = r"(?:if|for|while|switch|catch|return|else|do|case|using|delete|throw|sizeof|static_assert)\b"
@@ -88,7 +88,7 @@ GRAMMARS: dict[str, Grammar] = {
             r"func\s++(?:\(\s*+(?:\w++\s++)?\*?\s*+(?P<owner>\w++)(?:\[[^\]]*+\])?\s*+\)\s*+)?(?P<name1>\w++)"
             r"|(?:var|const|type)\s++(?P<name2>\w++)"
         ),
-        goes_on=CLOSERS,
+        goes_on=CLOSERS + r"|\w++:$",
     ),
     "rust": Grammar(
         tokens=hidden(
@@ -128,19 +128,6 @@ GRAMMARS: dict[str, Grammar] = {
         goes_on=r"[)\]}{:.&|?+]|(?:else|catch|finally|where|get|set)\b|=>",
         loose=r"#",
     ),
-    "c": Grammar(
-        tokens=hidden(C_COMMENT, DOUBLE, SINGLE),
-        types=(
-            r"(?:(?:typedef|static|const|extern)\s++)*+(?:struct|union|enum)\s++(?:\w++\s++)*?(?P<name>\w*+)\s*+\{"
-            r"|extern\s++\"_*+\"\s*+\{"
-        ),
-        functions=_C_DEFINE,
-        members=rf"{_C_SKIPPED}[^(){{}};=#]*?\b(?P<name1>\w++)\s*+\(|{_C_VALUE}",
-        goes_on=_C_GOES_ON,
-        loose=r"#",
-        unfinished=_C_UNFINISHED,
-        declares=True,
-    ),
     "cpp": Grammar(
         tokens=hidden(
             C_COMMENT,
@@ -153,7 +140,7 @@ GRAMMARS: dict[str, Grammar] = {
             r"(?:template\s*+<[^{};]*?>\s*+)?(?:(?:export|inline|typedef|static|constexpr)\s++)*+"
             r"(?:class|struct|union|enum(?:\s++(?:class|struct))?|namespace)\b\s*+(?:\[\[[^\]]*+\]\]\s*+)?"
             r"(?:[A-Z_0-9]++(?:\([^()]*+\))?\s++)*?(?P<name>[\w:]*+)\s*+(?:final\s*+)?"
-            r"(?:<[^;{}()]*+>\s*+)?(?::(?!:)[^;{}]*+)?\{|extern\s++\"_*+\"\s*+\{"
+            r"(?:<[^;{}()]*>\s*+)?(?::(?!:)[^;{}]*+)?\{|extern\s++\"_*+\"\s*+\{"
         ),
         functions=_C_DEFINE,
         members=(
@@ -174,9 +161,9 @@ GRAMMARS: dict[str, Grammar] = {
             SINGLE,
             more=r"(?P<heredoc><<[~-]?(?P<quote>[\"'`]?)(?P<tag>[A-Z]\w*+)(?P=quote))",
         ),
-        types=r"(?:class|module)\s++(?:<<\s*+)?(?:\w++::)*+(?P<name>\w++)",
+        types=r"(?:class|module)\s++(?:\w++::)*+(?P<name>\w++)|class\s*+<<",
         functions=(
-            r"(?:(?:private|public|protected|module_function|private_class_method)\s++)?"
+            r"(?:(?:private|public|protected|module_function|private_class_method)[ \t]++)?"
             r"def\s++(?:(?:self|\w++)\s*+\.\s*+)?(?P<name1>\w++[?!=]?|[^\s\w(]++)"
             r"|(?:(?:RSpec\.)?describe|context|it|specify|task|namespace|test|feature|scenario|shared_examples)\b\s*+"
             r"\(?\s*+(?P<name2>\"_*+\"|'_*+'|:\w++|[A-Z][\w:]*+)"
@@ -235,4 +222,5 @@ GRAMMARS: dict[str, Grammar] = {
 """By kind of file. "braces" serves the languages that are written like Java."""
 
 GRAMMARS["typescript"] = GRAMMARS["javascript"]
+GRAMMARS["c"] = GRAMMARS["cpp"]
 GRAMMARS |= dict.fromkeys(("kotlin", "scala", "swift", "dart", "php", "groovy", "zig", "proto"), GRAMMARS["braces"])

@@ -48,6 +48,7 @@ class Outline:
         self._kinds: list[int] = []
         self._depths: list[int] = []
         self._weights = [0]
+        kind, carried_on = _BLANK, False
         for line in self.lines:
             code = line.code
             if line.inside:
@@ -56,8 +57,11 @@ class Outline:
                 kind = _BLANK
             elif code == COMMENT:
                 kind = _COMMENT
+            elif kind == _LOOSE and carried_on:
+                pass
             else:
                 kind = next((kind for kind, matches in patterns if matches(code)), _CODE)
+            carried_on = code.endswith("\\")
             self._kinds.append(kind)
             self._depths.append(2 * line.indent + (grammar.dashes and code[:1] == "-" and code[1:2] in ("", " ")))
             blank = line.start == line.end or text[line.start : line.end].isspace()
