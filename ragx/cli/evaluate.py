@@ -47,7 +47,7 @@ def evaluate(
     queries = evaluation.read_queries(file)
     old = evaluation.read_outcomes(compare) if compare else None
     with open_index(corpus.index_dir) as store, watch(quiet=is_quiet()) as progress:
-        found = evaluation.evaluate(store, corpus.config, queries, config or (), progress)
+        found = evaluation.evaluate(store, corpus.config, queries, config or (), progress, root=corpus.root)
     comparison = None if old is None else evaluation.compare(old, found.scored())
     if json:
         if found.unindexed:

@@ -64,8 +64,10 @@ def bootstrap(differences: NDArray[np.float64]) -> list[Difference]:
     rng = np.random.default_rng(_SEED)
     blocks = []
     for start in range(0, RESAMPLES, rows := max(1, _BLOCK // count)):
-        drawn = rng.multinomial(count, np.full(count, 1 / count), min(rows, RESAMPLES - start))
-        blocks.append(drawn @ differences / count)
+        rows = min(rows, RESAMPLES - start)
+        drawn = rng.integers(count, size=(rows, count)) + count * np.arange(rows)[:, None]
+        how_often = np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count)
+        blocks.append(how_often @ differences / count)
     low, high = np.quantile(np.concatenate(blocks), [0.025, 0.975], axis=0)
     return [Difference(*map(float, row)) for row in zip(means, low, high, strict=True)]
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 
 from ragx.config import Config
@@ -101,11 +102,17 @@ class Evaluation:
 
 
 def evaluate(
-    store: Store, config: Config, queries: Sequence[JudgedQuery], names: Iterable[str], progress: Progress
+    store: Store,
+    config: Config,
+    queries: Sequence[JudgedQuery],
+    names: Iterable[str],
+    progress: Progress,
+    *,
+    root: Path | None = None,
 ) -> Evaluation:
     """Measures the configurations of these names (none: all); UsageError where not one query or one can be measured."""
     chosen = _chosen(names)
-    session = Session(store, config, progress.warn)
+    session = Session(store, config, progress.warn, root=root)
     judge = Judge(session.passages.values())
     answerable: list[tuple[JudgedQuery, tuple[Item, ...]]] = []
     excluded: list[JudgedQuery] = []

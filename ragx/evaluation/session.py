@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from ragx.config import Config
@@ -45,9 +46,9 @@ class Session:
     The models are those of `config`; whatever else a query's stages read may differ from one ranking to the next.
     """
 
-    def __init__(self, store: Store, config: Config, warn: Callable[[str], None]) -> None:
+    def __init__(self, store: Store, config: Config, warn: Callable[[str], None], *, root: Path | None = None) -> None:
         self.config = config
-        self.searcher = Searcher(store, config, _once(warn))
+        self.searcher = Searcher(store, config, _once(warn), root=root)
         self.passages = {row[0]: Passage(*row[1:]) for row in store.rows(_EVALUATION.list_passages)}
         self._held: dict[str, _Held] = {}
         self._memory: _Memory | None = None
