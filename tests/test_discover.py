@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from trees import ALL, grow, paths, reasons, walk
+from tests.trees import ALL, grow, paths, reasons, walk
 
 from ragx.config.settings import Corpus
 from ragx.errors import UsageError

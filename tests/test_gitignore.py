@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import grow, paths, reasons
+from tests.trees import grow, paths, reasons
 
 from ragx.config.settings import Corpus
 

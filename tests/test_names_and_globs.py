@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from trees import grow, paths, reasons, walk
+from tests.trees import grow, paths, reasons, walk
 
 from ragx.config.settings import CODE_GLOBS, DOCUMENT_GLOBS, Corpus
 from ragx.errors import ConfigError
