@@ -121,7 +121,12 @@ class Searcher:
             vector = next(embedder.embed([text]))
         except ModelError as error:
             return self._skip("vector", f"{error.message}; {error.hint}")
-        self._vector, self._by_index = str(vector.tolist()), False
+        return self.search_vector(str(vector.tolist()), config, options)
+
+    def search_vector(self, vector: str, config: Config, options: Options) -> Stage:
+        """The same for a vector that is known, as text."""
+        self._vector, self._by_index = vector, False
+        self.store.run(_SEARCH.clear_cosines)
         top = config.fusion.per_query_top
         if self._vector_index.serves(options.hnsw, scoped=self._scoped):
             self.store.run(_SEARCH.search_vectors, vector=self._vector, fetch=self._vector_index.fetch(top))
