@@ -3,7 +3,8 @@
     python benchmarks/vectors.py [--rows 5000 20000 50000 100000 200000] [--record]
 
 Vectors are synthetic: 384 dimensions, in clusters, so that nearest neighbors exist. Cold is a process of its own: it
-opens the file and asks once. Warm is the median of further queries. `--record` appends to benchmarks/runs/vectors.jsonl.
+opens the file and asks once. Warm is the median of further queries.
+`--record` appends to benchmarks/runs/vectors.jsonl.
 """
 
 import argparse
@@ -44,7 +45,7 @@ class Watch:
 
 
 def vectors(rows: int, seed: int) -> np.ndarray:
-    """(rows, 384) float32 of unit length around rows / 20 centres; each seed gives other members of the same clusters."""
+    """(rows, 384) float32 of unit length around rows / 20 centres; each seed gives others of the same clusters."""
     centres = np.random.default_rng(0).standard_normal((max(1, rows // 20), DIMENSION)).astype(np.float32)
     random = np.random.default_rng(seed)
     members = centres[random.integers(0, len(centres), rows)]
