@@ -2,49 +2,89 @@
 
 import re
 from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import replace
 
+from ragx.chunking import dataformats, languages
+from ragx.chunking.asciidoc import asciidoc
+from ragx.chunking.code import code_sectioner
+from ragx.chunking.extract import Extract
 from ragx.chunking.frontmatter import front_matter_value
 from ragx.chunking.markdown import markdown
+from ragx.chunking.notebook import notebook, notebook_text
+from ragx.chunking.org import org
+from ragx.chunking.restructuredtext import restructuredtext
 from ragx.chunking.sections import Section, Sectioner, code, join_titles, prose
 from ragx.chunking.split import split
+from ragx.chunking.tables import table
+from ragx.chunking.webpage import webpage, webpage_text
 from ragx.types import Span, TokenCounter
 
-__all__ = ["SECTIONERS", "VERSION", "Section", "Sectioner", "chunk", "front_matter_value", "normalise", "title_of"]
+__all__ = [
+    "READERS", "SECTIONERS", "VERSION", "Section", "Sectioner", "chunk", "front_matter_value", "normalise", "readable",
+    "title_of",
+]  # fmt: skip
 
 SECTIONERS: dict[str, Sectioner] = {
     "markdown": markdown,
-    **dict.fromkeys(("", "text", "rst", "asciidoc", "org", "html", "notebook", "latex", "csv"), prose),
+    "rst": restructuredtext,
+    "asciidoc": asciidoc,
+    "org": org,
+    "csv": table,
+    **dict.fromkeys(("", "text", "latex"), prose),
+    **{kind: code_sectioner(grammar) for kind, grammar in (languages.GRAMMARS | dataformats.GRAMMARS).items()},
 }
-"""What finds the sections of a kind of file; any other kind is code."""
+"""What finds the sections of a kind of file; a kind that is in no table is one section of code."""
 
-VERSION = 1
+READERS: dict[str, tuple[Callable[[str], Extract], Callable[[str], str]]] = {
+    "html": (webpage, webpage_text),
+    "notebook": (notebook, notebook_text),
+}
+"""What reads the text of a whole file, and of a chunk of it, for the kinds whose files are markup around a text."""
+
+VERSION = 2
 """Changes whenever the same text could get other spans."""
 
 _BOM = "\ufeff"
 
 
 def chunk(text: str, kind: str, counter: TokenCounter, size_tokens: int, overlap: float) -> list[Span]:
-    """The text's chunks, ascending, each of at most `size_tokens` as `counter` counts its normalised text.
+    """The text's chunks, ascending, each of at most `size_tokens` as `counter` counts what is `readable` of it.
 
     Kinds: "section", "code" (of a program, or within a fence) and "front_matter". Only the parts of one split section
     overlap. The same text with other line ends has the same chunks.
     """
     plain = normalise(text)
+    extract, sections = _read(plain, kind)
+    body = extract.text if extract else plain
     spans = [
-        span
-        for section in join_titles(plain, SECTIONERS.get(kind, code)(plain))
-        for span in split(plain, section, counter, size_tokens, overlap)
+        span for section in join_titles(body, sections) for span in split(body, section, counter, size_tokens, overlap)
     ]
     dropped = len(text) - len(text.lstrip(_BOM))
     # The normalised offsets of those line ends that have a second character in the text.
     pairs = [match.start() - dropped - nth for nth, match in enumerate(re.finditer("\r\n", text))]
-    if not dropped and not pairs:
-        return spans
 
     def original(offset: int) -> int:
         return offset + dropped + bisect_left(pairs, offset)
 
-    return [Span(original(span.start), original(span.end), span.kind, span.headings) for span in spans]
+    if extract:
+        runs = extract.runs
+        spans = [replace(span, start=runs.source_start(span.start), end=runs.source_end(span.end)) for span in spans]
+    if not dropped and not pairs:
+        return spans
+    return [replace(span, start=original(span.start), end=original(span.end)) for span in spans]
+
+
+def readable(text: str, kind: str) -> str:
+    """What a reader, a model and the keyword index see of a chunk: its text without the markup of its file.
+
+    Only HTML and notebooks have such markup; of them, a part of a file that is no chunk may come back as it is.
+    """
+    reader = READERS.get(kind)
+    if not reader:
+        return text
+    read = reader[1](normalise(text))
+    return read if read.strip() else text
 
 
 def normalise(text: str) -> str:
@@ -53,8 +93,17 @@ def normalise(text: str) -> str:
 
 
 def title_of(text: str, kind: str) -> str:
-    """The front matter's `title`, else the first heading, else ""."""
+    """The front matter's `title`, else the first heading of prose, else ""."""
     plain = normalise(text)
-    sections = SECTIONERS.get(kind, code)(plain)
+    _, sections = _read(plain, kind)
     title = front_matter_value(plain, "title") if sections and sections[0].kind == "front_matter" else ""
-    return title or next((section.headings[-1] for section in sections if section.headings), "")
+    return title or next((one.headings[-1] for one in sections if one.headings and one.kind == "section"), "")
+
+
+def _read(plain: str, kind: str) -> tuple[Extract | None, list[Section]]:
+    """The sections of a text, and the text that they are of where it is not the file's own."""
+    reader = READERS.get(kind)
+    if not reader:
+        return None, SECTIONERS.get(kind, code)(plain)
+    extract = reader[0](plain)
+    return extract, extract.sections

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from ragx.chunking.htmlblocks import BLANK, html_end
+from ragx.chunking.sections import Heading
 
 MAX_DEPTH = 32
 """Deeper quotes and lists are text: a line may nest as many as it has characters, and later lines enter them all."""
@@ -23,18 +24,8 @@ _DEFINITION = re.compile(r"""\s*\[[^\]]+\]:\s*(?:<[^<>]*>|[^\s<]\S*)(?:\s+(?:"[^
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading that fills the lines `[start, end)`; `text` is its content, markup and all."""
-
-    start: int
-    end: int
-    level: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Blocks:
-    """Headings outside of lists and quotes, and the lines of fences anywhere, each ascending."""
+    """Headings outside of lists and quotes, with the markup in their text, and the lines of fences; each ascending."""
 
     headings: tuple[Heading, ...]
     fences: tuple[tuple[int, int], ...]

@@ -26,7 +26,8 @@ _JAVA_PREFIX = (
 )
 
 _JS_WORDS = (
-    r"(?:(?:export|default|declare|abstract|async|public|private|protected|static|override|readonly|get|set)\s++(?![(=:]))*+"
+    r"(?:(?:export|default|declare|abstract|async|public|private|protected|static|override|readonly|get|set)"
+    r"\s++(?![(=:]))*+"
 )
 _JS_KEYWORDS = r"(?:if|for|while|switch|catch|with|return|function|await|typeof|new|super|do|else|throw|yield|import)\b"
 _C_KEYWORDS = r"(?:if|for|while|switch|catch|return|else|do|case|using|delete|throw|sizeof|static_assert)\b"

@@ -3,9 +3,9 @@
 import html
 import re
 
-from ragx.chunking.blocks import Heading, blocks
+from ragx.chunking.blocks import blocks
 from ragx.chunking.frontmatter import front_matter_end
-from ragx.chunking.sections import TITLE_CHARS, Section, clean_title, headings_path
+from ragx.chunking.sections import TITLE_CHARS, Heading, Section, by_headings, clean_title
 
 _VERBATIM = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|\\([!-/:-@\[-`{-~])")
 _MARKUP = (
@@ -27,22 +27,12 @@ def markdown(text: str) -> list[Section]:
     body = front_matter_end(text)
     found = blocks(text[body:])
     fences = [(start + body, end + body) for start, end in found.fences]
-    sections = [Section(0, body, "front_matter")] if body else []
-    path: tuple[str, ...] = ()
-    title_end, start = 0, body
-    stack: list[tuple[int, str]] = []
-    end_of_text = Heading(len(text) - body, len(text) - body, 1, "")
-    taken = 0
-    for heading in (*found.headings, end_of_text):
-        end = heading.start + body
-        first = taken
-        while taken < len(fences) and fences[taken][0] < end:
-            taken += 1
-        if end > start:
-            sections.append(Section(start, end, "section", path, title_end, tuple(fences[first:taken])))
-        path = headings_path(stack, heading.level, plain(heading.text))
-        title_end, start = heading.end + body, end
-    return sections
+    headings = (
+        Heading(heading.start + body, heading.end + body, heading.level, plain(heading.text))
+        for heading in found.headings
+    )
+    front = [Section(0, body, "front_matter")] if body else []
+    return front + by_headings(body, len(text), headings, fences)
 
 
 def plain(markup: str) -> str:

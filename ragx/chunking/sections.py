@@ -1,6 +1,6 @@
 """The one shape that every sectioner returns: contiguous sections of a text whose line ends are all `\\n`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import whitespace
 
@@ -29,6 +29,16 @@ class Section:
 Sectioner = Callable[[str], list[Section]]
 
 
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading that fills the characters `[start, end)`, level 1 being the outermost; `text` is what it says."""
+
+    start: int
+    end: int
+    level: int
+    text: str
+
+
 def prose(text: str) -> list[Section]:
     """The whole text as one section."""
     return [Section(0, len(text), "section")]
@@ -53,6 +63,37 @@ def join_titles(text: str, sections: Sequence[Section]) -> list[Section]:
             joined.append(section if start == section.start else replace(section, start=start))
             start = None
     return joined
+
+
+def by_headings(
+    start: int,
+    end: int,
+    headings: Iterable[Heading],
+    fences: Sequence[tuple[int, int]] = (),
+    title: str = "",
+) -> list[Section]:
+    """What stands before the first heading, named `title`, and each heading with all up to the next."""
+    sections: list[Section] = []
+    stack: list[tuple[int, str]] = []
+    path: tuple[str, ...] = (title,) if title else ()
+    title_end = taken = 0
+    for heading in (*headings, Heading(end, end, 1, "")):
+        first = taken
+        while taken < len(fences) and fences[taken][0] < heading.start:
+            taken += 1
+        if heading.start > start:
+            sections.append(Section(start, heading.start, "section", path, title_end, tuple(fences[first:taken])))
+        path = headings_path(stack, heading.level, heading.text)
+        title_end, start = heading.end, heading.start
+    return sections
+
+
+def lines_with_start(text: str) -> Iterator[tuple[int, str]]:
+    """Each line and where it starts."""
+    start = 0
+    for line in text.split("\n"):
+        yield start, line
+        start += len(line) + 1
 
 
 def headings_path(stack: list[tuple[int, str]], level: int, title: str) -> tuple[str, ...]:
