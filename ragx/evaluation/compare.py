@@ -53,22 +53,31 @@ class Scored:
 
 
 def bootstrap(differences: NDArray[np.float64]) -> list[Difference]:
-    """The mean of each column of `(queries, columns)` and its percentile interval over resampled queries.
+    """The mean of each column of `(queries, columns)`, and its interval over resampled queries."""
+    return interval(differences.mean(axis=0), resampled(differences))
 
-    Every column sees the same resamples, so what is equal stays equal. One query alone tells nothing: [-1, 1].
+
+def resampled(differences: NDArray[np.float64], seed: int = _SEED) -> NDArray[np.float64]:
+    """The means of each column of `(queries, columns)` in as many samples of the queries: `(RESAMPLES, columns)`.
+
+    Every column sees the same samples, so what is equal stays equal. Of one query, which tells nothing, any mean comes.
     """
     count = len(differences)
-    means = differences.mean(axis=0)
     if count < 2:
-        return [Difference(float(mean), -1.0, 1.0) for mean in means]
-    rng = np.random.default_rng(_SEED)
+        return np.tile(np.linspace(-1, 1, RESAMPLES)[:, None], differences.shape[1])
+    rng = np.random.default_rng(seed)
     blocks = []
     for start in range(0, RESAMPLES, rows := max(1, _BLOCK // count)):
         rows = min(rows, RESAMPLES - start)
         drawn = rng.integers(count, size=(rows, count)) + count * np.arange(rows)[:, None]
         how_often = np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count)
         blocks.append(how_often @ differences / count)
-    low, high = np.quantile(np.concatenate(blocks), [0.025, 0.975], axis=0)
+    return np.concatenate(blocks)
+
+
+def interval(means: NDArray[np.float64], samples: NDArray[np.float64]) -> list[Difference]:
+    """Each mean with the percentile interval of its samples."""
+    low, high = np.quantile(samples, [0.025, 0.975], axis=0)
     return [Difference(*map(float, row)) for row in zip(means, low, high, strict=True)]
 
 
