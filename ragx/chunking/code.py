@@ -127,7 +127,8 @@ class _Cutter:
             return [_Piece(statement.start, inner)]
         if weight <= WHOLE_LINES:
             # Named after the class too where a module or namespace holds just one.
-            wraps = len(large) == 1 and self._own(large[0], below, inner, within_type=True, depth=depth + 1)
+            held = outline.definition(large[0], within_type=True) if len(large) == 1 else None
+            wraps = held and held.is_type and self._own(large[0], below, inner, within_type=True, depth=depth + 1)
             return [_Piece(statement.start, wraps[0].path if wraps else inner)]
         defined = [one for one in large if outline.definition(one, within_type=False)]
         if not is_type and len(defined) < 2:

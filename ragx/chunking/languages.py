@@ -65,7 +65,7 @@ GRAMMARS: dict[str, Grammar] = {
             DOUBLE,
             SINGLE,
             # A slash where a value is expected begins a regular expression.
-            r"(?:(?<=[(,=:\[!&|?{};\n])|(?<=return))[ \t]*+/[^/\\\[\n*](?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*+\]?)*+/?",
+            r"(?:(?<=[(,=:\[!&|?{};\n])|(?<=return))[ \t]*+/(?![/*])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*+\]?)*+/?",
         ),
         types=_JS_WORDS + r"(?:class|interface|(?:const\s++)?enum|namespace|module)\s++(?!extends\b)(?P<name>[\w$.]++)",
         functions=(
@@ -145,7 +145,7 @@ GRAMMARS: dict[str, Grammar] = {
         ),
         functions=_C_DEFINE,
         members=(
-            rf"{_C_SKIPPED}[^(){{}};=#]*?\b(?:(?P<owner>\w++)(?:<[^<>;{{}}]*+>)?::)?"
+            rf"{_C_SKIPPED}[^(){{}};=#]*?(?<![\w~])(?:(?P<owner>\w++)(?:<[^<>;{{}}]*+>)?::)?"
             rf"(?P<name1>~?\w++|operator\s*+(?:[^\s\w(]++|\(\)|\w++))\s*+\(|{_C_VALUE}"
         ),
         lead=r"template\b[^;{}(]*>$|\[\[.*\]\]$",

@@ -10,6 +10,7 @@ from ragx.chunking.sections import clean_title
 _LONG_LINE = 80
 _HEAD_CHARS = 400
 _QUOTES = "\"'`[] "
+_QUOTED_DOT = re.compile(r"[\"`\]]\s*\.\s*[\"`\[]")
 _TYPEDEF_NAME = re.compile(r"\}\s*\**(\w+)[^;{}]*;\s*$")
 
 _BLANK, _INSIDE, _COMMENT, _LOOSE, _LEAD, _GOES_ON, _CODE = range(7)
@@ -48,20 +49,18 @@ class Outline:
         self._kinds: list[int] = []
         self._depths: list[int] = []
         self._weights = [0]
-        kind, carried_on = _BLANK, False
+        carried_on = False  # a macro goes on after a backslash
         for line in self.lines:
             code = line.code
-            if line.inside:
+            if line.inside or (carried_on and code):
                 kind = _INSIDE
             elif not code:
                 kind = _BLANK
             elif code == COMMENT:
                 kind = _COMMENT
-            elif kind == _LOOSE and carried_on:
-                pass
             else:
                 kind = next((kind for kind, matches in patterns if matches(code)), _CODE)
-            carried_on = code.endswith("\\")
+            carried_on = (carried_on or kind == _LOOSE) and code.endswith("\\")
             self._kinds.append(kind)
             self._depths.append(2 * line.indent + (grammar.dashes and code[:1] == "-" and code[1:2] in ("", " ")))
             blank = line.start == line.end or text[line.start : line.end].isspace()
@@ -124,7 +123,7 @@ class Outline:
             return None
         names = [name for name, value in found.groupdict().items() if value and name.startswith(("owner", "name"))]
         places = sorted(found.span(name) for name in names)
-        path = [clean_title(self._text[line.start + a : line.start + b].strip(_QUOTES)) for a, b in places]
+        path = [_name(self._text[line.start + a : line.start + b]) for a, b in places]
         if not path and head.startswith("typedef", at):
             tail = _TYPEDEF_NAME.search(self._masked[max(line.start, end - _HEAD_CHARS) : end])
             path = [tail[1]] if tail else []
@@ -138,3 +137,7 @@ class Outline:
         if not self._unfinished.match(self.lines[last].code):
             return False
         return not (gap and self._starts.match(code))
+
+
+def _name(written: str) -> str:
+    return clean_title(_QUOTED_DOT.sub(".", written).strip(_QUOTES))

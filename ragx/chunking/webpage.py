@@ -142,7 +142,7 @@ class _Page:
                 self.fences.append((self._fence, end))
         elif opened and name == opened:
             self._heading = ("", 0)
-            text = clean_title("".join(self.runs.pieces_from(start)).rstrip(_PERMALINK))
+            text = clean_title("".join(self.runs.pieces_from(start)).strip(_PERMALINK))
             if name == "title":
                 self.title = Heading(start, end, 1, text)
             else:
