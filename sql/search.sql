@@ -127,6 +127,25 @@ matches AS (
 )
 SELECT chunk_id, sum(bm25 ORDER BY token) FROM matches GROUP BY chunk_id;
 
+-- name: query_coverage
+-- Which share of the query's words the dictionary holds, each weighted by its idf.
+WITH query_terms AS (
+    SELECT unnest($tokens::INTEGER[]) AS token, unnest($term_ids::BIGINT[]) AS term_id
+),
+corpus AS (
+    SELECT count(*) AS chunk_count FROM chunks
+),
+words AS (
+    SELECT query_terms.token, coalesce(max(terms.df), 0) AS df
+    FROM query_terms
+    LEFT JOIN terms ON terms.id = query_terms.term_id
+    GROUP BY query_terms.token
+),
+weighted AS (
+    SELECT token, df, ln(1 + (chunk_count - df + 0.5) / (df + 0.5)) AS idf FROM words CROSS JOIN corpus
+)
+SELECT coalesce(sum(idf ORDER BY token) FILTER (df > 0) / nullif(sum(idf ORDER BY token), 0), 0) FROM weighted;
+
 -- name: fuse
 -- The union of the best of both legs, fused. convex: each leg min-maxed over the union; rrf: the sum of the reciprocal ranks
 -- (Cormack, Clarke, Buettcher 2009).
