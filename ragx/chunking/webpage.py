@@ -47,7 +47,7 @@ def webpage_text(part: str) -> str:
     page = _Page(part)
     page.in_pre = 0 <= part.find("</pre") < (part.find("<pre") if "<pre" in part else len(part))
     page.read()
-    return "".join(page.runs.pieces).strip("\n")
+    return "".join(page.runs.pieces).strip("\n").rstrip()
 
 
 class _Page:
