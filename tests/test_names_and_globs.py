@@ -7,12 +7,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.trees import grow, paths, reasons, walk
 
-from ragx.config.settings import CODE_GLOBS, DOCUMENT_GLOBS, Corpus
+from ragx.config.settings import CODE_GLOBS, DATA_GLOBS, DOCUMENT_GLOBS, Corpus
 from ragx.errors import ConfigError
 from ragx.files import kind_of, read
 from ragx.files.kinds import KINDS
+from tests.trees import grow, paths, reasons, walk
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="other file systems fold or refuse such names")
 
@@ -178,6 +178,28 @@ def test_every_skipped_path_has_a_reason_that_can_be_counted(tmp_path: Path) -> 
     assert Counter(entry.reason for entry in skipped)["belongs to ragx"] == 3
 
 
+def test_data_is_indexed_by_default_unless_it_is_large_or_a_lock_file(tmp_path: Path) -> None:
+    large = "x" * (256 * 1024 + 1)
+    grow(
+        tmp_path,
+        {
+            "a.json": "{}", "b.yaml": "a: 1", "c.toml": "", "d.csv": "a,b", "e.cfg": "", "tsconfig.json": "{}",
+            "big.JSON": large, "big.csv": large, "big.md": large, "big.cfg": large,
+            "package-lock.json": "{}", "pnpm-lock.yaml": "", "uv.lock": "",
+        },
+    )  # fmt: skip
+    taken = ["a.json", "b.yaml", "big.cfg", "big.md", "c.toml", "d.csv", "e.cfg", "tsconfig.json"]
+    assert paths(tmp_path, Corpus()) == taken
+    assert reasons(tmp_path, Corpus()) == {
+        "big.JSON": "data file larger than corpus.max_data_bytes",
+        "big.csv": "data file larger than corpus.max_data_bytes",
+        "package-lock.json": "excluded by corpus.exclude",
+        "pnpm-lock.yaml": "excluded by corpus.exclude",
+        "uv.lock": "excluded by corpus.exclude",
+    }
+    assert "big.csv" in paths(tmp_path, Corpus(max_data_bytes=300_000))
+
+
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
@@ -205,5 +227,5 @@ def test_kind_of_a_name(path: str, kind: str) -> None:
 
 
 def test_every_file_that_is_indexed_by_default_has_a_kind_of_its_own() -> None:
-    without = [glob for glob in DOCUMENT_GLOBS + CODE_GLOBS if kind_of(glob.replace("*", "x")) == "text"]
+    without = [glob for glob in DOCUMENT_GLOBS + CODE_GLOBS + DATA_GLOBS if kind_of(glob.replace("*", "x")) == "text"]
     assert without == ["*.txt"]

@@ -16,8 +16,8 @@ PIECES = (
     "/* ", " */", "-- c\n", '"""', "'''", "`", '"', "'", "\\", "{\n", "}\n", "(\n", ")\n", "[\n", "]\n", "#[a]\n",
     "function f() {\n", "fn f() {\n", "func f() {\n", "impl A for B {\n", "public class A {\n", "int f(\n", "#if a\n",
     "public:\n", "template <a>\n", "<<EOF\n", "EOF\n", "f() {\n", "end\n", "create table a (\n", ";\n", "$$",
-    "=begin\n", "a: b\n", "- a\n", "---\n", "[a]\n", "a = 1\n", '"a": {\n', "a,b\n", "===\n", "A\n", ".. a::\n", "::\n", "= A\n",
-    "----\n", "|===\n", "* A\n", "#+begin_src\n", "#+end_src\n", "x" * 90, "x = 1\n" * 9, "    y\n" * 9,
+    "=begin\n", "a: b\n", "- a\n", "---\n", "[a]\n", "a = 1\n", '"a": {\n', "a,b\n", "===\n", "A\n", ".. a::\n", "::\n",
+    "= A\n", "----\n", "|===\n", "* A\n", "#+begin_src\n", "#+end_src\n", "x" * 90, "x = 1\n" * 9, "    y\n" * 9,
     "        z\n" * 30, "é", "\u2028", "\x0c", "\ufeff",
 )  # fmt: skip
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=60).map("".join)
@@ -65,8 +65,8 @@ HARD = (
     "{", "{\n", '"', '"\n', "'", "`", '"""\n', "<", "<a ", "<a b=\"", "</", "<!--", "&", "&a", "/*", "//", "#\n",
     "def f():\n", "class A:\n  def f():\n    x\n", "(", "[", "@a(\n", "#[\n", "<<A\n", "$a$", "\\", "impl <", "a::",
     "a b ", "template <\n", "- a\n", "a: ", "a: b\n", 'r#"', "if (a) {\n", " ", "\t", "\n", '"a": {\n', "[a]\n",
-    "A\n=\n", "a::\n\n  b\n\n", "= A\n\n", "----\n", "* A\n", "#+begin_a\n", "a,b\n", '"a\n', "<p>a</p>", "<script>", "<h1>",
-    "<pre>", "\\u0041", '{"cells":[{"source":["a', '"source":"',
+    "A\n=\n", "a::\n\n  b\n\n", "= A\n\n", "----\n", "* A\n", "#+begin_a\n", "a,b\n", '"a\n', "<p>a</p>", "<script>",
+    "<h1>", "<pre>", "\\u0041", '{"cells":[{"source":["a', '"source":"',
 )  # fmt: skip
 
 

@@ -43,6 +43,7 @@ CODE_GLOBS = (
     "*.sh", "*.bash", "*.zsh", "*.fish", "*.ps1", "*.bat", "*.sql", "*.proto", "*.graphql", "*.tf", "*.nix",
     "*.css", "*.scss", "*.less", "*.html", "*.htm", "*.ipynb", "Dockerfile", "Makefile", "*.mk", "*.cmake",
 )  # fmt: skip
+DATA_GLOBS = ("*.json", "*.jsonc", "*.yaml", "*.yml", "*.toml", "*.ini", "*.cfg", "*.csv", "*.tsv")
 
 
 @dataclass(frozen=True)
@@ -50,18 +51,24 @@ class Corpus:
     """Which files are indexed."""
 
     include: tuple[str, ...] = _setting(
-        DOCUMENT_GLOBS + CODE_GLOBS, "gitignore-style globs of the files to index; case does not matter", effect="files"
+        DOCUMENT_GLOBS + CODE_GLOBS + DATA_GLOBS,
+        "gitignore-style globs of the files to index; case does not matter",
+        effect="files",
     )
     exclude: tuple[str, ...] = _setting(
-        ("*.lock", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum", "requirements*.txt",
-         "constraints*.txt", "LICENSE*", "COPYING*", "*.min.js", "*.min.css", "*.map", "dist/", "build/", "target/",
-         "coverage/", "vendor/"),
+        ("*.lock", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json", "go.sum",
+         "requirements*.txt", "constraints*.txt", "LICENSE*", "COPYING*", "*.min.js", "*.min.css", "*.map", "dist/",
+         "build/", "target/", "coverage/", "vendor/"),
         "gitignore-style globs of the files and folders to leave out", effect="files",
     )  # fmt: skip
     respect_gitignore: bool = _setting(True, "leave out what git ignores", effect="files")
     max_file_bytes: int = _setting(
         2 * 1024 * 1024, "larger files are skipped", effect="files", low=1, high=1024 * 1024 * 1024
     )
+    max_data_bytes: int = _setting(
+        256 * 1024, "larger files of data (JSON, YAML, TOML, XML, CSV) are skipped",
+        effect="files", low=1, high=1024 * 1024 * 1024,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from ragx.config.settings import Corpus
 from ragx.errors import UsageError
 from ragx.files import globs, repository
 from ragx.files.globs import Globs
+from ragx.files.kinds import DATA_KINDS, kind_of
 from ragx.files.reading import NOT_REGULAR, UNREADABLE
 from ragx.files.repository import Rules
 from ragx.types import FileStat, Skipped
@@ -21,6 +22,7 @@ GIT_IGNORED = "ignored by git"
 EXCLUDED = "excluded by corpus.exclude"
 NOT_INCLUDED = "not in corpus.include"
 TOO_LARGE = "larger than corpus.max_file_bytes"
+TOO_MUCH_DATA = "data file larger than corpus.max_data_bytes"
 LINK_INSIDE = "symbolic link to a file or folder inside the corpus"
 LINK_OUTSIDE = "symbolic link out of the corpus"
 LINK_LOOP = "symbolic link in a loop"
@@ -154,6 +156,8 @@ def _take(walk: _Walk, folder: _Folder, entry: "os.DirEntry[bytes]", pending: li
     status = entry.stat(follow_symlinks=False)
     if status.st_size > walk.corpus.max_file_bytes:
         return TOO_LARGE
+    if status.st_size > walk.corpus.max_data_bytes and kind_of(name) in DATA_KINDS:
+        return TOO_MUCH_DATA
     walk.files.append(FileStat(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
     return ""
 

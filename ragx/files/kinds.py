@@ -75,6 +75,9 @@ _NAMES: dict[str, tuple[str, ...]] = {
 _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
 _BY_NAME = {name: kind for kind, names in _NAMES.items() for name in names}
 
+DATA_KINDS = frozenset({"csv", "json", "toml", "xml", "yaml"})
+"""Kinds whose large files are records of a machine, not something that a person wrote to be read."""
+
 KINDS = tuple(sorted({*_SUFFIXES, *_NAMES}))
 """Every kind that a file can have."""
 
