@@ -89,7 +89,10 @@ class Session:
 
 
 class Trial:
-    """One query, ranked under any settings."""
+    """One query, ranked under any settings; settings that differ in late stages only are cheapest one after the other.
+
+    On 994 chunks, CPU ms a ranking: 11 where only weights differ, 45 from the graph on, 65 from fusion on.
+    """
 
     def __init__(self, session: Session, query: str) -> None:
         self.query = query
