@@ -47,8 +47,12 @@ ORDER BY chunks.embedding_id;
 SELECT count(DISTINCT embedding_id) FROM chunks;
 
 -- name: read_texts
--- The texts of chunks.
-SELECT id, text FROM chunks WHERE id IN (SELECT unnest($chunk_ids::BIGINT[])) ORDER BY id;
+-- The texts of chunks, and the kinds of their files.
+SELECT chunks.id, chunks.text, files.kind
+FROM chunks
+JOIN files ON files.id = chunks.file_id
+WHERE chunks.id IN (SELECT unnest($chunk_ids::BIGINT[]))
+ORDER BY chunks.id;
 
 -- name: add_embeddings
 -- New vectors.
@@ -76,7 +80,11 @@ GROUP BY id;
 
 -- name: sample_texts
 -- The texts of the chunks with the smallest ids: ids are hashes, so this is a random sample that edits hardly change.
-SELECT text FROM chunks WHERE id IN (SELECT id FROM chunks ORDER BY id LIMIT $sample) ORDER BY id;
+SELECT chunks.text, files.kind
+FROM chunks
+JOIN files ON files.id = chunks.file_id
+WHERE chunks.id IN (SELECT id FROM chunks ORDER BY id LIMIT $sample)
+ORDER BY chunks.id;
 
 -- name: drop_chunk_index
 -- An index on a column slows bulk changes down.

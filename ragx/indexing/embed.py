@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ragx.chunking import normalise
+from ragx.chunking import normalise, readable
 from ragx.graph import Texts, vector_matrix
 from ragx.indexing.ingest import embedding_id
 from ragx.store import Store, statements
@@ -50,8 +50,8 @@ def embed_own_sentences(store: Store, embedder: Embedder, progress: Progress) ->
         return OwnSentences((), 0)
     window = embedder.window - embedder.counter.count(embedder.query_prefix)
     by_id: dict[int, str] = {}
-    for text in store.rows(_INDEX.sample_texts, sample=SAMPLE):
-        sentence = embedder.counter.clip(_sentence(normalise(text[0])), window)
+    for text, kind in store.rows(_INDEX.sample_texts, sample=SAMPLE):
+        sentence = embedder.counter.clip(_sentence(normalise(readable(text, kind))), window)
         by_id[embedding_id(embedder, embedder.query_prefix, sentence)] = sentence
     known = {row[0] for row in store.rows(_INDEX.known_embeddings, ids=list(by_id))}
     wanted = [sentence_id for sentence_id in by_id if sentence_id not in known]
@@ -85,8 +85,8 @@ def _texts(store: Store, missing: Sequence[tuple[int, int]]) -> Iterator[str]:
     """The texts of the chunks, in order, a few hundred in memory at a time."""
     for start in range(0, len(missing), _READ_CHUNKS):
         chunk_ids = [chunk_id for _, chunk_id in missing[start : start + _READ_CHUNKS]]
-        texts = dict(store.rows(_INDEX.read_texts, chunk_ids=chunk_ids))
-        yield from (normalise(texts[chunk_id]) for chunk_id in chunk_ids)
+        texts = {row[0]: row[1:] for row in store.rows(_INDEX.read_texts, chunk_ids=chunk_ids)}
+        yield from (normalise(readable(*texts[chunk_id])) for chunk_id in chunk_ids)
 
 
 def _prefixed(prefix: str, texts: Iterator[str]) -> Iterator[str]:

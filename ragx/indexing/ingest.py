@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ragx.chunking import chunk, normalise, title_of
+from ragx.chunking import chunk, normalise, readable, title_of
 from ragx.config.settings import Chunking
 from ragx.files import Document, FileUnreadable, NotText, content_hash, decode, kind_of, line_starts, read
 from ragx.store import Store, statements
@@ -165,12 +165,13 @@ def _add(
         digest = text_hash(normalise(body))
         chunk_id = stable_id(ROOT, stat.path, digest, str(seen[digest]))
         seen[digest] += 1
-        language = detect(body)
-        languages[language] += len(body)
+        read = readable(body, kind)
+        language = detect(read)
+        languages[language] += len(read)
         context = [*span.headings, PurePosixPath(stat.path).stem]
         if title and title not in context:
             context.append(title)
-        found = [*terms(body, language), *terms("\n".join(context), language)]
+        found = [*terms(read, language), *terms("\n".join(context), language)]
         for term, count in Counter(term.term for term in found).items():
             batch.postings["term_id"].append(stable_id(term))
             batch.postings["chunk_id"].append(chunk_id)
@@ -189,10 +190,10 @@ def _add(
                 "byte_end": byte_at[span.end],
                 "line_start": bisect_right(starts, span.start),
                 "line_end": bisect_right(starts, span.end - 1),
-                "token_count": embedder.counter.count(normalise(body)),
+                "token_count": embedder.counter.count(normalise(read)),
                 "term_count": len(found),
                 "language": language,
-                "embedding_id": embedding_id(embedder, embedder.doc_prefix, body),
+                "embedding_id": embedding_id(embedder, embedder.doc_prefix, read),
             }
         )
     language = min(languages, key=lambda code: (-languages[code], code), default="")
