@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,8 +16,13 @@ from ragx.cli.index import bring_up_to_date
 from ragx.errors import IndexMissing, RagxError, UsageError
 from ragx.types import Answer, Stage
 
+if TYPE_CHECKING:
+    from ragx.search.passages import Passage
+
 _LONGEST_ECHO = 60
 _MOST_LINES = 200
+_LARGEST_BUDGET = 1_000_000
+_MOST_CHUNKS = 1000
 
 
 def query(
@@ -79,21 +84,30 @@ def query(
         bool | None,
         typer.Option("--hnsw/--exact", help="Search the vector index, or scan all vectors.  [default: the faster one]"),
     ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="TOKENS", min=1, max=_LARGEST_BUDGET, help="Print whole passages, up to so many tokens in all."
+        ),
+    ] = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Bring the index up to date first.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the chunks that answer a question."""
     directory, lines = _folder_and_lines(around or ())
     lines = context if lines is None else lines
+    if budget is not None and (files_only or explain or any((lines, before_context, after_context))):
+        raise UsageError("--budget goes with neither --files-only, --explain nor lines of context", "ragx query --help")
     asked = _asked(question)
     corpus = open_corpus(directory)
     first = [_refresh(corpus)] if refresh else []
 
     from ragx.search import Options, Searcher
+    from ragx.search.passages import passages
     from ragx.store import open_index
 
     options = Options(
-        top=top,
+        top=_MOST_CHUNKS if budget is not None and top is None else top,
         graph=not no_graph,
         rerank=rerank,
         lexical=not no_lexical,
@@ -103,18 +117,24 @@ def query(
         explain=explain,
         paths=tuple(inside(corpus.root, here(directory), given) for given in path or ()),
         kinds=tuple(kind or ()),
-        before=0 if files_only else lines if before_context is None else before_context,
-        after=0 if files_only else lines if after_context is None else after_context,
+        before=0 if files_only or budget else lines if before_context is None else before_context,
+        after=0 if files_only or budget else lines if after_context is None else after_context,
     )
     with open_index(corpus.index_dir) as store:
         searcher = Searcher(store, corpus.config, talk, root=corpus.root)
         answer = searcher.search(asked, options)
         chunks = searcher.meta["last_run"]["chunks_total"]
-    if not (answer.relevant or everything):
-        answer = replace(answer, hits=(), files=())
+        if not (answer.relevant or everything):
+            answer = replace(answer, hits=(), files=())
+        found = passages(store, answer.hits, budget) if budget is not None else ()
+    if budget is not None:
+        printed = {chunk_id for passage in found for chunk_id in passage.chunk_ids}
+        answer = replace(answer, hits=tuple(hit for hit in answer.hits if hit.chunk_id in printed))
     answer = replace(answer, stages=(*first, *answer.stages))
     limit = corpus.config.query.top if top is None else top
-    if json:
+    if budget is not None:
+        _print_passages(answer, found, budget, corpus, here(directory), json)
+    elif json:
         from ragx.render.documents import files_document, query_document
 
         emit_json(files_document(answer, limit) if files_only else query_document(answer, corpus.config))
@@ -128,6 +148,18 @@ def query(
     if not answer.hits:
         talk(_nothing(asked, chunks, everything))
         raise typer.Exit(1)
+
+
+def _print_passages(
+    answer: Answer, found: Sequence["Passage"], budget: int, corpus: OpenCorpus, start: Path, json: bool
+) -> None:
+    from ragx.render.passages import passages_document, passages_text
+    from ragx.render.terminal import view
+
+    if json:
+        emit_json(passages_document(answer, found, budget))
+    elif found:
+        print(passages_text(found, view(sys.stdout, corpus.root, start)))
 
 
 def _asked(question: str) -> str:
