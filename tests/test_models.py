@@ -198,7 +198,7 @@ def test_reading_ahead_is_bounded_and_order_is_kept(monkeypatch: pytest.MonkeyPa
         time.sleep(0.001 * (number % 3))
         return -number
 
-    results = onnx.in_order(slow_negative, numbers)
+    results = onnx.in_order(slow_negative, numbers, lambda: None)
     assert [next(results) for _ in range(50)] == [-number for number in range(50)]
     assert next(numbers) <= 50 + 2 * 3
 

@@ -38,9 +38,7 @@ class Graph:
 
     def run(self, encoding: Encoding) -> NDArray[np.float32]:
         """The output for one text or pair, without the batch's axis."""
-        with self._lock:
-            if self._session is None:
-                self._open()
+        self.open()
         length = len(encoding)
         values = {
             "input_ids": encoding.ids,
@@ -56,6 +54,12 @@ class Graph:
             raise ModelError(f"{self._name} failed: {_first_line(error)}", "use another export of the model") from error
         result: NDArray[np.float32] = batch[0][0]
         return result
+
+    def open(self) -> None:
+        """Opens the graph, if no run has yet."""
+        with self._lock:
+            if self._session is None:
+                self._open()
 
     def _open(self) -> None:
         # 85 ms of CPU, which a run that embeds nothing does not need.
@@ -106,7 +110,7 @@ class OnnxEmbedder:
 
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
         """One unit vector a text, in order; ValueError for a text longer than the window: nothing is ever cut."""
-        return in_order(self._vector, texts)
+        return in_order(self._vector, texts, self._graph.open)
 
     def _vector(self, text: str) -> NDArray[np.float32]:
         encoding = self._tokenizer.encode(text)
@@ -139,7 +143,7 @@ class OnnxReranker:
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """One logit a text, in order; a pair that is too long loses the end of its longer part."""
-        return list(in_order(lambda text: self._logit(query, text), texts))
+        return list(in_order(lambda text: self._logit(query, text), texts, self._graph.open))
 
     def _logit(self, query: str, text: str) -> float:
         logits = self._graph.run(self._tokenizer.encode(query, text))
@@ -157,13 +161,18 @@ def pool(states: NDArray[np.float32], pooling: Pooling) -> NDArray[np.float64]:
     return np.asarray(states[0 if pooling == "cls" else -1], np.float64)
 
 
-def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """`map` on a thread a core that reads at most two items a thread ahead."""
+def in_order(
+    function: Callable[[Item], Result], items: Iterable[Item], prepare: Callable[[], None]
+) -> Iterator[Result]:
+    """`map` on a thread a core that reads at most two items a thread ahead; `prepare` runs before, on the caller's."""
     threads = cores()
     pending: deque[Future[Result]] = deque()
     executor = ThreadPoolExecutor(threads, "ragx-model")
     try:
         for item in items:
+            # Not in a worker: where Ctrl-C hit an import of the main thread and was swallowed, Python never gives its
+            # import lock back, and an import in another thread waits for ever.
+            prepare()
             pending.append(executor.submit(function, item))
             if len(pending) > 2 * threads:
                 yield pending.popleft().result()
