@@ -97,6 +97,8 @@ class Store:
             self.connection.execute("CHECKPOINT")
 
     def close(self) -> None:
+        # After Ctrl-C in a statement on several threads, close() waits until it would have ended.
+        self.connection.interrupt()
         self.connection.close()
 
     def __enter__(self) -> "Store":
