@@ -174,6 +174,14 @@ class Hit:
     context: Context | None = None
     """None: not asked for."""
 
+    readable: str = ""
+    """What a reader sees of a text that is markup; empty: the text itself."""
+
+    @property
+    def shown(self) -> str:
+        """What a result prints of the chunk."""
+        return self.readable or self.text
+
 
 @dataclass(frozen=True)
 class FileHit:

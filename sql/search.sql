@@ -300,9 +300,10 @@ FROM parts;
 -- name: shortlist
 -- The candidates that the cross-encoder reads, best first. The order is the first stage's with the graph's bonus
 -- and does not depend on the weights of the final score.
-SELECT candidates.chunk_id, chunks.text, chunks.headings, chunks.language
+SELECT candidates.chunk_id, chunks.text, files.path, chunks.headings, chunks.language
 FROM candidates
 JOIN chunks ON chunks.id = candidates.chunk_id
+JOIN files ON files.id = chunks.file_id
 ORDER BY candidates.fused + 0.1 * coalesce(candidates.heat, 0) DESC, candidates.first_stage DESC, candidates.chunk_id
 LIMIT $depth;
 

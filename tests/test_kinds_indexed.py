@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
+from ragx.chunking import READERS
 from ragx.config import index_dir
+from ragx.files.kinds import MARKUP_KINDS
 from ragx.store import open_index
 from tests.corpora import ask, build, corpus, settings_of
 
@@ -17,6 +19,10 @@ FILES: dict[str, str | bytes] = {
     "app.py": "class Heron:\n" + "".join(f"    def wade{n}(self):\n" + "        x = 1\n" * 12 for n in range(6)),
     "data.yaml": "otter:\n  holt: river\n",
 }
+
+
+def test_what_is_markup_has_a_reader() -> None:
+    assert READERS.keys() == MARKUP_KINDS
 
 
 def test_a_page_a_notebook_and_a_text_are_embedded_alike(tmp_path: Path) -> None:
@@ -40,5 +46,8 @@ def test_a_page_a_notebook_and_a_text_are_embedded_alike(tmp_path: Path) -> None
     assert "fox" in terms and "otter" in terms
     assert not {"zebra", "walrus", "amp", "nthe", "cell_type"} & terms
     assert [row[5] for row in rows if row[0] == "app.py"] == [["Heron", f"wade{n}"] for n in range(6)]
+    page = ask(root, "brown fox")
+    assert {hit.shown.removeprefix("# Foxes\n") for hit in page.hits if hit.file != "app.py"} >= {TEXT}
+    assert page.hits[0].text != page.hits[0].shown or page.hits[0].file == "plain.txt"
     best = ask(root, "wade3").hits[0]
     assert (best.file, best.headings) == ("app.py", ("Heron", "wade3"))

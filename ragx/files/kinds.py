@@ -78,6 +78,9 @@ _BY_NAME = {name: kind for kind, names in _NAMES.items() for name in names}
 DATA_KINDS = frozenset({"csv", "json", "toml", "xml", "yaml"})
 """Kinds whose large files are records of a machine, not something that a person wrote to be read."""
 
+MARKUP_KINDS = frozenset({"html", "notebook"})
+"""Kinds whose files are markup around a text: what is readable of a chunk is less than the chunk."""
+
 KINDS = tuple(sorted({*_SUFFIXES, *_NAMES}))
 """Every kind that a file can have."""
 

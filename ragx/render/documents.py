@@ -119,7 +119,7 @@ def _stages(stages: Sequence[Stage]) -> list[Document]:
 
 def _result(hit: Hit, most: int) -> Document:
     parts = hit.parts
-    text = hit.text[: boundary(hit.text, most)]
+    text = hit.shown[: boundary(hit.shown, most)]
     result: Document = {
         "chunk_id": hit.chunk_id,
         "file": hit.file,
@@ -136,7 +136,7 @@ def _result(hit: Hit, most: int) -> Document:
         "bm25": _number(parts.bm25),
         "logit": _number(parts.logit),
         "text": text,
-        "truncated": len(text) < len(hit.text),
+        "truncated": len(text) < len(hit.shown),
         "stale": hit.stale,
     }
     if hit.context is not None:

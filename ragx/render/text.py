@@ -54,7 +54,7 @@ def _passage(hit: Hit, wanted: frozenset[str], view: View) -> list[str]:
         return numbered(hit, hit.context, wanted, view)
     width = view.width - len(_SNIPPET_INDENT)
     prose = hit.kind == "section"
-    rows = snippet(hit.text, hit.language, wanted, width, headings=hit.headings, prose=prose)
+    rows = snippet(hit.shown, hit.language, wanted, width, headings=hit.headings, prose=prose)
     return ["".join(bold(piece, view) for piece in row) for row in rows]
 
 

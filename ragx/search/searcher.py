@@ -11,6 +11,7 @@ from ragx.config.settings import Fusion
 from ragx.errors import IndexUnusable, ModelError, UsageError
 from ragx.models import load_embedder, load_reranker, reranker_row
 from ragx.search.freshness import Files, compare
+from ragx.search.readable import readable_text
 from ragx.search.scope import set_scope
 from ragx.search.vector_index import VectorIndex
 from ragx.search.weights import Weights, traversal_parameters, weights
@@ -208,7 +209,8 @@ class Searcher:
             reranker = self.load_reranker()
         except ModelError as error:
             return self._skip("rerank", f"{error.message}; {error.hint}")
-        logits = reranker.score(query, [_passage(headings, text) for _, text, headings, _ in shortlist])
+        passages = [_passage(headings, readable_text(text, path)) for _, text, path, headings, _ in shortlist]
+        logits = reranker.score(query, passages)
         self.store.run(_SEARCH.add_logits, chunk_ids=[row[0] for row in shortlist], logits=logits)
         return Stage("rerank", True, f"{row.name}, {len(shortlist)} passages")
 
@@ -286,6 +288,7 @@ class Searcher:
                     line_start=line_start,
                     line_end=line_end,
                     text=text,
+                    readable=read if (read := readable_text(text, file)) != text else "",
                     trace=traces.get(chunk_id, ()),
                 )
             )
