@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ragx.files import lines_of
+from ragx.search.readable import readable_text
 from ragx.store import Store, statements
 from ragx.types import Hit
 
@@ -62,7 +63,8 @@ def passages(store: Store, hits: Sequence[Hit], budget: int) -> tuple[Passage, .
     """
     rows = store.rows(_PASSAGES.measure_chunks, chunk_ids=[hit.chunk_id for hit in hits])
     known = {chunk_id: described for chunk_id, *described in rows}
-    return fill([Measured(hit, *known[hit.chunk_id]) for hit in hits], budget)
+    chosen = fill([Measured(hit, *known[hit.chunk_id]) for hit in hits], budget)
+    return tuple(replace(passage, text=readable_text(passage.text, passage.file)) for passage in chosen)
 
 
 def fill(ranked: Sequence[Measured], budget: int) -> tuple[Passage, ...]:
