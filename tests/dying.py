@@ -2,11 +2,16 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import duckdb
 
 from tests.corpora import Silent, settings_of
 
@@ -43,7 +48,7 @@ class Dying(Silent):
 
 
 def start(root: Path, moment: str = "", number: int = signal.SIGKILL, **options: bool) -> "subprocess.Popen[str]":
-    """Starts a run that dies at `moment`; it prints "ready" when all is imported."""
+    """Starts a run that dies at `moment`; it prints "ready" when all is imported, and "done"."""
     command = [
         sys.executable,
         "-W",
@@ -65,6 +70,26 @@ def die(root: Path, moment: str, number: int = signal.SIGKILL, **options: bool) 
     assert process.returncode == -number, err
 
 
+def vectors(path: Path) -> set[int]:
+    """The ids of the vectors in an index file, published or not; the file stays as it is."""
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
+        for file in path.parent.glob(f"{path.name}*"):
+            shutil.copyfile(file, Path(folder) / file.name)
+        connection.execute(f"ATTACH '{folder}/{path.name}' AS it")
+        segments = "SELECT id FROM it.embeddings_indexed UNION ALL SELECT id FROM it.embeddings_recent"
+        return {row[0] for row in connection.execute(segments).fetchall()}
+
+
+def committed(folder: Path) -> set[int]:
+    """What interrupted runs embedded."""
+    found = set()
+    for path in folder.glob("building*.duckdb"):
+        if path.stat().st_size >= 3 * 4096:  # else it has no header yet
+            with suppress(duckdb.CatalogException):  # it has no tables yet
+                found |= vectors(path)
+    return found
+
+
 if __name__ == "__main__":
     from ragx.indexing import embed
     from ragx.indexing.run import Options, index
@@ -73,3 +98,4 @@ if __name__ == "__main__":
     root, moment, number, options = sys.argv[1:]
     print("ready", flush=True)
     index(Path(root), settings_of(Path(root)), Options(**json.loads(options)), Dying(moment, int(number)))
+    print("done", flush=True)

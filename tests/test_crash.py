@@ -4,6 +4,8 @@ import os
 import random
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ import pytest
 
 from ragx.errors import IndexMissing
 from ragx.indexing.run import Options, index
-from ragx.store import create_building
+from ragx.store import create_building, explained
 from ragx.types import Answer
 from tests import dying
 from tests.corpora import Silent, ask, build, corpus, dump, index_elsewhere, settings_of, write
@@ -33,6 +35,7 @@ NOTES = [
     "Cut the hedge after the birds have left.", "The cradle is made of walnut.",
 ]  # fmt: skip
 EDITS = {"note3.md": "# Cats\n\nCats sleep.\n\n# Dogs\n\nDogs do not.\n", "note24.md": "A violin bow needs rosin.\n"}
+NEW_CHUNKS = 3
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,11 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     root = corpus(place / "corpus", {f"note{number}.md": f"{text}\n" for number, text in enumerate(NOTES)})
     with index_elsewhere(place / "old"):
         build(root)
-        old_rows, old_answer, old_vectors = dump(root), ask(root, QUESTION), vectors(place / "old" / "index.duckdb")
+        old_rows, old_answer, old_vectors = (
+            dump(root),
+            ask(root, QUESTION),
+            dying.vectors(place / "old" / "index.duckdb"),
+        )
     write(root, dict(EDITS))
     (root / "note5.md").unlink()
     (root / "note6.md").rename(root / "moved.md")
@@ -81,27 +88,8 @@ def restore(index: Path, folder: Path) -> None:
     shutil.copy(index / "index.duckdb", folder)
 
 
-def vectors(path: Path) -> set[int]:
-    """The ids of the vectors in an index file, published or not."""
-    with duckdb.connect() as connection:
-        connection.execute(f"ATTACH '{path}' AS it (READ_ONLY)")
-        segments = "SELECT id FROM it.embeddings_indexed UNION ALL SELECT id FROM it.embeddings_recent"
-        return {row[0] for row in connection.execute(segments).fetchall()}
-
-
-def committed(folder: Path) -> set[int]:
-    """What interrupted runs embedded."""
-    found = set()
-    for path in folder.glob("building*.duckdb"):
-        try:
-            found |= vectors(path)
-        except duckdb.CatalogException:
-            continue  # it has no tables yet
-    return found
-
-
 def check_after_first_build(tree: Tree, folder: Path) -> None:
-    paid = committed(folder)
+    paid = dying.committed(folder)
     if (folder / "index.duckdb").exists():
         assert dump(tree.root) == tree.rows
         check_next_run(tree, folder, embedded=0)
@@ -112,14 +100,16 @@ def check_after_first_build(tree: Tree, folder: Path) -> None:
 
 
 def check_after_incremental_run(tree: Tree, folder: Path) -> None:
-    paid = committed(folder) - tree.old_vectors
+    paid = dying.committed(folder) - tree.old_vectors
     published = dump(tree.root) != tree.old_rows
     check_index(tree, published)
-    check_next_run(tree, folder, embedded=0 if published else tree.new_texts - len(paid))
+    # Where no chunk needs the model, the measure that was taken before stands.
+    needs_model = not published and len(paid) < NEW_CHUNKS
+    check_next_run(tree, folder, embedded=tree.new_texts - len(paid) if needs_model else 0)
 
 
 def check_after_full_build(tree: Tree, folder: Path) -> None:
-    paid = committed(folder)
+    paid = dying.committed(folder)
     check_index(tree, published=dump(tree.root) != tree.old_rows)
     check_next_run(tree, folder, embedded=tree.texts - len(paid), full=True)
 
@@ -135,22 +125,19 @@ def check_next_run(tree: Tree, folder: Path, embedded: int, **options: bool) -> 
     assert sorted(os.listdir(folder)) == [".gitignore", "index.duckdb", "lock"]
 
 
-@pytest.mark.parametrize(
-    "moment", ["reading 1", "sorting keywords", "embedding 7", "measuring 1", "publishing", "open index"]
-)
+@pytest.mark.parametrize("moment", ["sorting keywords", "embedding 7", "measuring 1", "open index"])
 def test_a_killed_first_build_embeds_nothing_twice(tree: Tree, folder: Path, moment: str) -> None:
     dying.die(tree.root, moment)
     if moment == "embedding 7":
-        assert len(committed(folder)) == 7 // dying.COMMIT_TEXTS * dying.COMMIT_TEXTS
+        assert len(dying.committed(folder)) == 7 // dying.COMMIT_TEXTS * dying.COMMIT_TEXTS
     check_after_first_build(tree, folder)
 
 
 @pytest.mark.parametrize(
     "moment",
     [
-        "looking for files", "shutil.copyfile index.duckdb", "os.rename building.copy", "reading 1", "embedding 3",
-        "linking similar chunks", "finding communities", "os.chmod building.duckdb", "open building.duckdb",
-        "os.rename building.duckdb", "open index",
+        "shutil.copyfile index.duckdb", "os.rename building.copy", "reading 1", "embedding 3", "linking similar chunks",
+        "publishing", "open building.duckdb", "os.rename building.duckdb", "open index",
     ],
 )  # fmt: skip
 def test_a_killed_incremental_run_leaves_the_old_index(tree: Tree, folder: Path, moment: str) -> None:
@@ -166,7 +153,7 @@ def test_a_killed_full_build_goes_on_where_it_stopped(tree: Tree, folder: Path, 
     check_after_full_build(tree, folder)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_run_may_be_killed_at_any_time(tree: Tree, folder: Path, seed: int) -> None:
     check = (check_after_first_build, check_after_incremental_run, check_after_full_build)[seed % 3]
     full = check is check_after_full_build
@@ -185,21 +172,28 @@ def test_ctrl_c_leaves_the_old_index_and_all_that_was_embedded(tree: Tree, folde
     restore(tree.old_index, folder)
     dying.die(tree.root, moment, signal.SIGINT)
     if moment == "embedding 3":
-        assert len(committed(folder) - tree.old_vectors) == 3
+        assert len(dying.committed(folder) - tree.old_vectors) == 3
     check_after_incremental_run(tree, folder)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_ctrl_c_may_come_at_any_time(tree: Tree, folder: Path, seed: int) -> None:
-    restore(tree.old_index, folder)
-    with dying.start(tree.root, full=True) as process:
-        assert process.stdout is not None and process.stderr is not None
-        process.stdout.readline()
-        time.sleep(random.Random(seed).uniform(0.1, 0.5))
-        process.send_signal(signal.SIGINT)
-        last = process.stderr.read().strip().rpartition("\n")[2]
-    assert last == "KeyboardInterrupt"
-    check_after_full_build(tree, folder)
+def test_ctrl_c_in_the_middle_of_a_statement_is_no_error_of_the_database(tree: Tree) -> None:
+    program = """
+import os, signal, sys, threading
+from pathlib import Path
+from ragx.store import Statement, open_index
+with open_index(Path(sys.argv[1])) as store:
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    store.rows(Statement("long", "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b", frozenset()))
+"""
+    command = [sys.executable, "-c", program, str(tree.old_index)]
+    done = subprocess.run(command, cwd=dying.REPOSITORY, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr.strip().rpartition("\n")[2]) == (-signal.SIGINT, "KeyboardInterrupt")
+
+
+def test_ctrl_c_while_rows_are_handed_over_is_no_error_of_the_database(tmp_path: Path) -> None:
+    for error in (duckdb.Error("KeyboardInterrupt: <EMPTY MESSAGE>"), duckdb.InterruptException("INTERRUPT Error")):
+        with pytest.raises(KeyboardInterrupt), explained(tmp_path):
+            raise error
 
 
 def test_killed_again_and_again_a_run_comes_to_its_end(tree: Tree, folder: Path) -> None:
@@ -207,8 +201,8 @@ def test_killed_again_and_again_a_run_comes_to_its_end(tree: Tree, folder: Path)
     paid = 0
     for moment in ("embedding 5", "embedding 4", "measuring 3"):
         dying.die(tree.root, moment, full=True)
-        assert len(committed(folder)) > paid
-        paid = len(committed(folder))
+        assert len(dying.committed(folder)) > paid
+        paid = len(dying.committed(folder))
         assert len(list(folder.glob("building*.duckdb"))) == 1
     check_after_full_build(tree, folder)
 
@@ -216,13 +210,13 @@ def test_killed_again_and_again_a_run_comes_to_its_end(tree: Tree, folder: Path)
 def test_an_interrupted_full_build_waits_for_the_next_one_over_other_runs(tree: Tree, folder: Path) -> None:
     restore(tree.old_index, folder)
     dying.die(tree.root, "embedding 9", full=True)
-    paid = committed(folder)
+    paid = dying.committed(folder)
     progress = Silent()
     for changed in (True, False):
         report = index(tree.root, settings_of(tree.root), Options(), progress)
         assert report.changed == changed
         assert report.texts_embedded <= tree.new_texts
-        assert committed(folder) == paid
+        assert dying.committed(folder) == paid
     assert progress.warnings == ["a full build did not end; it goes on where it stopped with: ragx index --full"] * 2
     check_next_run(tree, folder, embedded=tree.texts - len(paid), full=True)
 
@@ -248,7 +242,7 @@ def test_a_full_build_that_keeps_vectors_takes_those_of_the_index_and_of_interru
 ) -> None:
     restore(tree.old_index, folder)
     dying.die(tree.root, "embedding 3")
-    paid = committed(folder) - tree.old_vectors
+    paid = dying.committed(folder) - tree.old_vectors
     assert paid
     check_next_run(tree, folder, embedded=tree.new_texts - len(paid), full=True, keep_vectors=True)
 
@@ -282,6 +276,26 @@ def test_a_damaged_file_of_an_interrupted_run_stops_no_run(tree: Tree, folder: P
     assert report.texts_embedded == tree.texts
     assert bool(progress.warnings) == warned
     check_next_run(tree, folder, embedded=0)
+
+
+@pytest.mark.parametrize("tail", [b"\0" * 5000, b"\0" * 20, b"garbage" * 1000])
+def test_what_was_committed_before_the_power_failed_is_kept(tree: Tree, folder: Path, tail: bytes) -> None:
+    dying.die(tree.root, "embedding 9")
+    paid = dying.committed(folder)
+    with (folder / "building.duckdb.wal").open("ab") as log:
+        log.write(tail)
+    check_next_run(tree, folder, embedded=tree.texts - len(paid))
+
+
+@pytest.mark.parametrize("moment", ["building the vector index", "publishing"])
+def test_a_vector_index_in_the_log_does_not_hide_the_vectors(tree: Tree, folder: Path, moment: str) -> None:
+    settings = tree.root / "ragx.toml"
+    settings.write_text('[vectors]\nhnsw = "always"\n')
+    try:
+        dying.die(tree.root, moment)
+        assert build(tree.root).texts_embedded == 0
+    finally:
+        settings.write_text("")
 
 
 def test_vectors_of_another_model_are_passed_over_in_silence(tree: Tree, folder: Path) -> None:

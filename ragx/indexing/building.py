@@ -1,6 +1,7 @@
 """The file that a run builds beside the index: nothing is visible before it is whole, nothing paid for is lost."""
 
 import os
+import re
 import shutil
 from contextlib import suppress
 from functools import partial
@@ -10,18 +11,22 @@ from typing import Any
 import duckdb
 
 from ragx.errors import IndexUnusable, RagxError
-from ragx.store import INDEX_NAME, Store, create_building, logs, open_building, open_index, statements
+from ragx.store import INDEX_NAME, Store, create_building, explained, logs, open_building, open_index, statements
 from ragx.types import Progress
 
 _INDEX = statements("index")
 
 _ANEW = "building-full"
 _HEADERS = 3 * 4096
+_TORN = re.compile(r"Corrupt WAL file: entry at byte position (\d+)")
+_ENTRY_HEADER = 16
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """Files of runs that did not end, oldest first."""
-    found = (path for path in folder.glob("building*.duckdb") if path.is_file())
+    """Files of runs that did not end, oldest first, writable again."""
+    found = [path for path in folder.glob("building*.duckdb") if path.is_file()]
+    for path in found:
+        path.chmod(0o644)
     return sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
 
@@ -63,19 +68,35 @@ def salvage(store: Store, interrupted: list[Path], *, anew: bool, progress: Prog
 
 def take_vectors(store: Store, path: Path, *, progress: Progress) -> None:
     """Takes the vectors of another index file that this one lacks; warns of one that cannot be read."""
-    literal = str(path).replace("'", "''")
     try:
-        store.connection.execute(f"ATTACH '{literal}' AS other (READ_ONLY)")
-        try:
-            store.run(_INDEX.take_embeddings)
-        finally:
-            with suppress(duckdb.Error):
-                store.connection.execute("DETACH other")
+        with explained(path):
+            _attach(store, path)
+            try:
+                store.run(_INDEX.take_embeddings)
+            finally:
+                with suppress(duckdb.Error):
+                    store.connection.execute("DETACH other")
     except (duckdb.CatalogException, duckdb.BinderException):
         pass  # ended before it had tables
-    except (duckdb.IOException, duckdb.SerializationException, IndexUnusable):
+    except IndexUnusable:
         if path.stat().st_size > _HEADERS:
             progress.warn(f"{path.name} cannot be read: what was embedded in it is embedded again")
+
+
+def _attach(store: Store, path: Path) -> None:
+    """Attaches an index file as `other`, with all that its log holds."""
+    literal = str(path).replace("'", "''")
+    # DuckDB writes the indexes that a log creates while it replays it.
+    attach = f"ATTACH '{literal}' AS other{'' if logs(path) else ' (READ_ONLY)'}"
+    try:
+        store.connection.execute(attach)
+    except duckdb.IOException as error:
+        torn = _TORN.search(str(error))
+        if torn is None:
+            raise
+        # Where the power failed, garbage may follow what was committed. The position is behind size and checksum.
+        os.truncate(logs(path)[0], int(torn[1]) - _ENTRY_HEADER)
+        store.connection.execute(attach)
 
 
 def remove(path: Path) -> None:

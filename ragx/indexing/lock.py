@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ragx.errors import IndexLocked, UsageError
+from ragx.store import INDEX_NAME, explained
 
 LOCK_NAME = "lock"
 
@@ -20,7 +21,8 @@ def exclusive(folder: Path, *, wait: bool) -> Iterator[None]:
     IndexLocked: another process holds it. UsageError: the folder cannot be written.
     """
     try:
-        descriptor = _acquire(folder, wait=wait)
+        with explained(folder / INDEX_NAME):
+            descriptor = _acquire(folder, wait=wait)
     except BlockingIOError:
         holder = (folder / LOCK_NAME).read_text("utf-8", "replace").strip() or "another process"
         raise IndexLocked(f"{folder} is being indexed by {holder}", "wait for it with: ragx index --wait") from None
@@ -30,7 +32,6 @@ def exclusive(folder: Path, *, wait: bool) -> Iterator[None]:
             "check its owner and mode, or put the index elsewhere with the environment variable RAGX_DIR",
         ) from error
     try:
-        os.pwrite(descriptor, f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode(), 0)
         yield
     finally:
         os.ftruncate(descriptor, 0)
@@ -38,7 +39,7 @@ def exclusive(folder: Path, *, wait: bool) -> Iterator[None]:
 
 
 def _acquire(folder: Path, *, wait: bool) -> int:
-    """The descriptor of the lock file, held, emptied, and not of one that was removed in the meantime."""
+    """The descriptor of the lock file, held, signed, and not of one that was removed in the meantime."""
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK | os.X_OK):
@@ -52,6 +53,7 @@ def _acquire(folder: Path, *, wait: bool) -> int:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
                 os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode(), 0)
                 return descriptor
         except BaseException:
             os.close(descriptor)
