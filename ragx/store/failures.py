@@ -29,7 +29,7 @@ def explained(index: Path) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        if isinstance(error, duckdb.InterruptException) or str(error).startswith("KeyboardInterrupt"):
+        if str(error).startswith("KeyboardInterrupt"):
             raise KeyboardInterrupt from error
         meaning = _meaning(index, error)
         if meaning is None:
@@ -40,7 +40,7 @@ def explained(index: Path) -> Iterator[None]:
             raise
         raise _disk_full(index) from error
     except RuntimeError as error:
-        # DuckDB reports Ctrl-C in three ways.
+        # DuckDB reports Ctrl-C in two ways.
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise KeyboardInterrupt from error
         raise
