@@ -8,7 +8,7 @@ from ragx.chunking.sections import Section, clean_title, lines_with_start
 
 _LONG_LINE = 80
 _DELIMITERS = ",\t;|"
-_NUMBER = re.compile(r"[\d\s.,:/%+-]*$")
+_NUMBER = re.compile(r"[\d\s.,:/%+-]*$|0[xX][\da-fA-F]+$")
 
 
 def table(text: str) -> list[Section]:
