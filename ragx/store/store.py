@@ -98,7 +98,8 @@ class Store:
 
     def close(self) -> None:
         # After Ctrl-C in a statement on several threads, close() waits until it would have ended.
-        self.connection.interrupt()
+        with suppress(duckdb.ConnectionException):  # closed before
+            self.connection.interrupt()
         self.connection.close()
 
     def __enter__(self) -> "Store":
