@@ -113,20 +113,7 @@ def evaluate(
     """Measures the configurations of these names (none: all); UsageError where not one query or one can be measured."""
     chosen = _chosen(names)
     session = Session(store, config, progress.warn, root=root)
-    judge = Judge(session.passages.values())
-    answerable: list[tuple[JudgedQuery, tuple[Item, ...]]] = []
-    excluded: list[JudgedQuery] = []
-    unindexed: list[Unindexed] = []
-    for judged in queries:
-        items, missing = judge.items(judged.relevant)
-        unindexed += [Unindexed(judged.line, judged.query, name) for name in missing]
-        if items:
-            answerable.append((judged, items))
-        else:
-            excluded.append(judged)
-    if not answerable:
-        example = unindexed[0].name
-        raise UsageError(f"no query has a relevant file that is indexed ({example} is not)", "run: ragx index")
+    answerable, excluded, unindexed = held_against(session, queries)
 
     progress.stage("loading the models", None, "")
     not_run = {each.name: why for each in chosen if (why := session.load(each.options))}
@@ -152,9 +139,33 @@ def evaluate(
         configurations=tuple(_measured(name, outcomes, done) for name, done in rankings.items()),
         not_run=not_run,
         outcomes=tuple(outcomes),
-        excluded=tuple(excluded),
-        unindexed=tuple(unindexed),
+        excluded=excluded,
+        unindexed=unindexed,
     )
+
+
+def held_against(
+    session: Session, queries: Sequence[JudgedQuery]
+) -> tuple[tuple[tuple[JudgedQuery, tuple[Item, ...]], ...], tuple[JudgedQuery, ...], tuple[Unindexed, ...]]:
+    """The queries with what of their relevant items is indexed, those left with none, and what is not indexed.
+
+    UsageError where not one query is left.
+    """
+    judge = Judge(session.passages.values())
+    answerable: list[tuple[JudgedQuery, tuple[Item, ...]]] = []
+    excluded: list[JudgedQuery] = []
+    unindexed: list[Unindexed] = []
+    for judged in queries:
+        items, missing = judge.items(judged.relevant)
+        unindexed += [Unindexed(judged.line, judged.query, name) for name in missing]
+        if items:
+            answerable.append((judged, items))
+        else:
+            excluded.append(judged)
+    if not answerable:
+        example = unindexed[0].name
+        raise UsageError(f"no query has a relevant file that is indexed ({example} is not)", "run: ragx index")
+    return tuple(answerable), tuple(excluded), tuple(unindexed)
 
 
 def _chosen(names: Iterable[str]) -> list[Configuration]:

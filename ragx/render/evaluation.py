@@ -7,7 +7,8 @@ from rich.cells import cell_len
 from ragx import __version__
 from ragx.evaluation.compare import Comparison
 from ragx.evaluation.metrics import METRICS
-from ragx.evaluation.run import DEPTH, Evaluation, Measured
+from ragx.evaluation.queries import JudgedQuery
+from ragx.evaluation.run import DEPTH, Evaluation, Measured, Unindexed
 from ragx.render.documents import Document
 from ragx.render.snippet import clipped
 from ragx.render.terminal import View, visible
@@ -80,7 +81,7 @@ def eval_document(found: Evaluation, comparison: Comparison | None) -> Document:
 def eval_text(found: Evaluation, comparison: Comparison | None, view: View, *, per_query: bool) -> str:
     """The table, what could not be measured, and on request each query and the differences to another measurement."""
     blocks = [_table(found, view)]
-    if notes := [*_notes(found), *_unindexed(found, view)]:
+    if notes := [*_notes(found), *not_counted(found.unindexed, found.excluded)]:
         blocks.append(notes)
     if per_query:
         blocks.append(_queries(found, view))
@@ -133,18 +134,19 @@ def _notes(found: Evaluation) -> Iterator[str]:
         yield f"{name}: not run: {visible(reason)}"
 
 
-def _unindexed(found: Evaluation, view: View) -> Iterator[str]:
-    if not found.unindexed:
+def not_counted(unindexed: Sequence[Unindexed], excluded: Sequence[JudgedQuery]) -> Iterator[str]:
+    """The relevant items that the index does not hold, and the queries that were not asked for that reason."""
+    if not unindexed:
         return
-    yield f"not in the index, and so not counted: {counted(len(found.unindexed), 'relevant item')}"
-    for gap in found.unindexed[:_MOST_NAMED]:
+    yield f"not in the index, and so not counted: {counted(len(unindexed), 'relevant item')}"
+    for gap in unindexed[:_MOST_NAMED]:
         yield f"  line {gap.line}: {visible(gap.name)}"
-    if len(found.unindexed) > _MOST_NAMED:
-        yield f"  and {len(found.unindexed) - _MOST_NAMED:,} more (--json names them all)"
-    if found.excluded:
-        numbers = [str(judged.line) for judged in found.excluded[:_MOST_NAMED]]
-        more = ", ..." if len(found.excluded) > _MOST_NAMED else ""
-        left_out = counted(len(found.excluded), "query")
+    if len(unindexed) > _MOST_NAMED:
+        yield f"  and {len(unindexed) - _MOST_NAMED:,} more (--json names them all)"
+    if excluded:
+        numbers = [str(judged.line) for judged in excluded[:_MOST_NAMED]]
+        more = ", ..." if len(excluded) > _MOST_NAMED else ""
+        left_out = counted(len(excluded), "query")
         yield f"left out, since nothing relevant is indexed: {left_out} (line {', '.join(numbers)}{more})"
 
 
