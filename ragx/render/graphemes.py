@@ -19,7 +19,7 @@ def boundary(text: str, at: int) -> int:
 
 def clusters(text: str) -> list[str]:
     """The text as a list of graphemes; joined, they are the text."""
-    if text.isascii():
+    if text.isascii() and "\r\n" not in text:
         return list(text)
     cuts = [at for at in range(len(text)) if at == 0 or not _joined(text, at)]
     return [text[start:end] for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True)]
