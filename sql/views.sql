@@ -61,3 +61,91 @@ CROSS JOIN corpus
 GROUP BY chunks.id, files.path, chunks.line_start, chunks.line_end
 ORDER BY bm25 DESC, chunk_id
 LIMIT k;
+
+CREATE MACRO find_chunk(place) AS (
+    SELECT min(id)
+    FROM (
+        SELECT chunks.id FROM chunks WHERE chunks.id = TRY_CAST(place AS BIGINT)
+        UNION ALL
+        SELECT arg_max(chunks.id, (chunks.line_start, -chunks.ordinal))
+        FROM chunks
+        JOIN files ON files.id = chunks.file_id
+        WHERE files.path = regexp_replace(place::VARCHAR, ':\d+$', '')
+            AND coalesce(TRY_CAST(regexp_extract(place::VARCHAR, ':(\d+)$', 1) AS INTEGER), 1)
+                BETWEEN CASE WHEN chunks.ordinal = 0 THEN 0 ELSE chunks.line_start END AND chunks.line_end
+    )
+);
+
+CREATE MACRO hubs(k := 20, min_weight := 0.55) AS TABLE
+SELECT chunks.id AS chunk_id, files.path, chunks.line_start, chunks.line_end, count(*) AS edge_count, sum(edges.weight) AS strength
+FROM edges
+JOIN chunks ON chunks.id = edges.src
+JOIN files ON files.id = chunks.file_id
+WHERE edges.weight >= min_weight
+GROUP BY ALL
+ORDER BY edge_count DESC, strength DESC, chunk_id
+LIMIT k;
+
+CREATE MACRO orphans(min_weight := 0.55) AS TABLE
+SELECT chunks.id AS chunk_id, files.path, chunks.line_start, chunks.line_end, max(edges.weight) AS strongest
+FROM chunks
+JOIN files ON files.id = chunks.file_id
+LEFT JOIN edges ON edges.src = chunks.id AND edges.kind = 'similar'
+GROUP BY ALL
+HAVING coalesce(max(edges.weight), -1) < min_weight
+ORDER BY strongest NULLS FIRST, chunk_id;
+
+CREATE MACRO near_duplicates(cosine := 0.95) AS TABLE
+SELECT
+    edges.weight, source_file.path AS path, source.line_start, source.line_end, edges.src AS chunk_id,
+    target_file.path AS other_path, target.line_start AS other_line_start, target.line_end AS other_line_end,
+    edges.dst AS other_chunk_id
+FROM edges
+JOIN chunks AS source ON source.id = edges.src
+JOIN chunks AS target ON target.id = edges.dst
+JOIN files AS source_file ON source_file.id = source.file_id
+JOIN files AS target_file ON target_file.id = target.file_id
+WHERE edges.kind = 'similar' AND edges.weight >= cosine
+    AND (source_file.path, source.ordinal) < (target_file.path, target.ordinal)
+ORDER BY edges.weight DESC, path, source.ordinal, other_path, target.ordinal;
+
+CREATE MACRO bridges(k := 20) AS TABLE
+SELECT
+    edges.weight, edges.kind, source_file.path AS path, source.line_start, source.line_end, edges.src AS chunk_id,
+    target_file.path AS other_path, target.line_start AS other_line_start, target.line_end AS other_line_end,
+    edges.dst AS other_chunk_id
+FROM edges
+JOIN chunks AS source ON source.id = edges.src
+JOIN chunks AS target ON target.id = edges.dst
+JOIN files AS source_file ON source_file.id = source.file_id
+JOIN files AS target_file ON target_file.id = target.file_id
+WHERE regexp_replace(source_file.path, '[^/]*$', '') < regexp_replace(target_file.path, '[^/]*$', '')
+ORDER BY edges.weight DESC, path, source.ordinal, other_path, target.ordinal
+LIMIT k;
+
+-- The hottest way wins; a step passes on heat x weight x decay, and only along edges that are strong enough.
+CREATE MACRO heat_from(chunk, hops := 2, decay := 0.5, min_weight := 0.55) AS TABLE
+WITH RECURSIVE walk (chunk_id, heat, hop, parent) USING KEY (chunk_id) AS (
+    SELECT chunk::BIGINT, 1.0::DOUBLE, 0, NULL::BIGINT
+    UNION
+    SELECT arrivals.chunk_id, arrivals.heat, arrivals.hop, arrivals.parent
+    FROM (
+        SELECT
+            edges.dst AS chunk_id,
+            max(walk.heat * edges.weight * decay) AS heat,
+            min(walk.hop) + 1 AS hop,
+            arg_max(walk.chunk_id, (walk.heat * edges.weight, -walk.chunk_id)) AS parent
+        FROM walk
+        JOIN edges ON edges.src = walk.chunk_id
+        WHERE walk.hop < hops AND edges.weight >= min_weight
+        GROUP BY edges.dst
+    ) AS arrivals
+    LEFT JOIN recurring.walk AS known ON known.chunk_id = arrivals.chunk_id
+    WHERE arrivals.heat > coalesce(known.heat, 0)
+)
+SELECT walk.chunk_id, files.path, chunks.line_start, chunks.line_end, walk.heat, walk.hop, walk.parent
+FROM walk
+JOIN chunks ON chunks.id = walk.chunk_id
+JOIN files ON files.id = chunks.file_id
+WHERE walk.hop > 0
+ORDER BY walk.heat DESC, walk.chunk_id;

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from ragx.config.settings import SETTINGS, Setting
-from ragx.store import create_building
+from ragx.store import cookbook, create_building
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -49,7 +49,7 @@ def schema_tables(tmp_path: Path) -> str:
         views = run("SELECT view_name, comment FROM duckdb_views() WHERE NOT internal ORDER BY view_oid").fetchall()
         macros = run(
             "SELECT function_name, parameters FROM duckdb_functions() "
-            "WHERE function_type = 'table_macro' AND schema_name = 'main' AND NOT internal ORDER BY function_oid"
+            "WHERE function_type IN ('macro', 'table_macro') AND schema_name = 'main' AND NOT internal ORDER BY function_oid"
         ).fetchall()
     parts = []
     for table, comment in tables:
@@ -69,7 +69,21 @@ MACROS = {
     "neighbors_of": "the chunks that a chunk has edges to, strongest first",
     "similar_to": "the `k` nearest chunks by cosine",
     "keyword_search": "the `k` best chunks for plain words, by BM25",
+    "hubs": "the `k` chunks with the most edges of at least `min_weight`",
+    "orphans": "the chunks without a similar edge of at least `min_weight`",
+    "near_duplicates": "pairs of chunks with at least this cosine, copies first",
+    "bridges": "the `k` strongest edges between files of different folders",
+    "heat_from": "where heat from a chunk gets to in `hops` steps, each passing on heat x weight x `decay`; the hottest way counts",
+    "find_chunk": "the id of the chunk at `'PATH:LINE'`; an id stays what it is",
 }
+
+
+def cookbook_table() -> str:
+    rows = ["| name | what | parameters |", "|---|---|---|"]
+    for recipe in cookbook().values():
+        parameters = ", ".join(f"`{key}={value or '...'}`" for key, value in recipe.parameters.items())
+        rows.append(f"| `@{recipe.name}` | {recipe.what} | {parameters} |")
+    return "\n".join(rows)
 
 
 def with_part(page: str, name: str, text: str) -> str:
@@ -81,6 +95,7 @@ def with_part(page: str, name: str, text: str) -> str:
 def test_generated_parts_are_current(tmp_path: Path) -> None:
     page = README.read_text(encoding="utf-8")
     current = with_part(with_part(page, "settings", settings_table()), "schema", schema_tables(tmp_path))
+    current = with_part(current, "cookbook", cookbook_table())
     if os.environ.get("RAGX_UPDATE"):
         README.write_text(current, encoding="utf-8")
         return

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ragx import __version__
-from ragx.cli import agents, config, evaluate, index, init, inspect, query, similar, status, tune
+from ragx.cli import agents, config, evaluate, export, index, init, inspect, query, similar, sql_query, status, tune
 from ragx.cli.common import (
     Directory,
     Quiet,
@@ -33,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (init, index, query, similar, status, inspect, evaluate, tune, config, agents):
+for command in (init, index, query, similar, status, inspect, sql_query, export, evaluate, tune, config, agents):
     command.register(app)
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -132,11 +132,12 @@ def one_line(text: str) -> str:
     return " ".join(line for part in text.splitlines() if (line := part.strip()))
 
 
-def emit_json(document: Mapping[str, Any]) -> None:
-    """Prints the command's one JSON document, in the order given."""
+def emit_json(document: Mapping[str, Any], to: TextIO | None = None) -> None:
+    """Prints the command's one JSON document, in the order given, to stdout if nowhere else."""
+    stream = to or sys.stdout
     # A backslash escape for what an ASCII stdout cannot carry would not be JSON.
-    narrow = "utf" not in (sys.stdout.encoding or "").lower()
-    print(json.dumps(document, ensure_ascii=narrow, allow_nan=False))
+    narrow = "utf" not in (stream.encoding or "").lower()
+    print(json.dumps(document, ensure_ascii=narrow, allow_nan=False), file=stream)
 
 
 def show_help(context: typer.Context) -> None:

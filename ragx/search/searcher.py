@@ -8,8 +8,9 @@ from typing import Any
 
 from ragx.config import Config
 from ragx.config.settings import Fusion
-from ragx.errors import IndexUnusable, ModelError, UsageError
-from ragx.models import load_embedder, load_reranker, reranker_row
+from ragx.errors import ModelError, UsageError
+from ragx.models import load_reranker, reranker_row
+from ragx.search.embedding import embed_query, query_embedder
 from ragx.search.freshness import Files, compare
 from ragx.search.readable import readable_text
 from ragx.search.scope import set_scope
@@ -122,10 +123,7 @@ class Searcher:
         if not options.vector:
             return Stage("vector", False, "off")
         try:
-            embedder = self.load_embedder()
-            window = embedder.window - embedder.counter.count(embedder.query_prefix)
-            text = embedder.query_prefix + embedder.counter.clip(query, window)
-            vector = next(embedder.embed([text]))
+            vector = embed_query(self.load_embedder(), query)
         except ModelError as error:
             return self._skip("vector", f"{error.message}; {error.hint}")
         return self.search_vector(str(vector.tolist()), config, options)
@@ -242,18 +240,7 @@ class Searcher:
     def load_embedder(self) -> Embedder:
         """The embedding model of the settings; IndexUnusable where the index was built with another."""
         if self.embedder is None:
-            built = self.meta["embedder"]
-            embedder = load_embedder(
-                self.config.embeddings, root=self._root, announce=self.warn, built=built, prove=False
-            )
-            for key in ("model", "fingerprint", "doc_prefix", "query_prefix"):
-                now = getattr(embedder, key)
-                if built[key] != now:
-                    raise IndexUnusable(
-                        f"the index was built with {key} {built[key]!r}, but the settings give {now!r}",
-                        "run: ragx index --full",
-                    )
-            self.embedder = embedder
+            self.embedder = query_embedder(self.meta, self.config, self._root, self.warn)
         return self.embedder
 
     def _relevant(self, tokens: Sequence[Sequence[Term]]) -> bool:

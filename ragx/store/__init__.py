@@ -1,6 +1,8 @@
 """The index file: the only opener of index.duckdb, and the reader of `sql/`."""
 
+from ragx.store.cookbook import Recipe, cookbook
 from ragx.store.failures import explained
+from ragx.store.sandbox import answering, open_sandbox
 from ragx.store.statements import Statement, script, statements
 from ragx.store.store import (
     INDEX_NAME,
@@ -16,14 +18,18 @@ from ragx.store.store import (
 __all__ = [
     "INDEX_NAME",
     "SCHEMA",
+    "Recipe",
     "Statement",
     "Store",
+    "answering",
     "check_schema",
+    "cookbook",
     "create_building",
     "explained",
     "logs",
     "open_building",
     "open_index",
+    "open_sandbox",
     "script",
     "statements",
 ]

@@ -21,14 +21,15 @@ class Statement:
     parameters: frozenset[str]
 
 
-def _folder() -> Traversable | Path:
+def folder() -> Traversable | Path:
+    """`sql/`: in the installed package, or beside it in a checkout."""
     packaged = files("ragx") / "sql"
     return packaged if packaged.is_dir() else Path(__file__).parents[2] / "sql"
 
 
 def script(name: str) -> str:
     """The text of a script of several statements."""
-    return (_folder() / f"{name}.sql").read_text(encoding="utf-8")
+    return (folder() / f"{name}.sql").read_text(encoding="utf-8")
 
 
 @cache

@@ -3,7 +3,7 @@
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from ragx.errors import IndexForeign, IndexMissing, IndexUnusable
+from ragx.errors import IndexForeign, IndexMissing, IndexUnusable, RagxError
 from ragx.store.failures import REBUILD, damaged, explained
 from ragx.store.statements import Statement, script, statements
 
@@ -37,6 +37,8 @@ class Store:
     def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         self.connection = connection
         self.path = path
+        self.failure: RagxError | None = None
+        """Why a function of `add_function` failed: DuckDB passes on only words of it."""
 
     def run(self, statement: Statement, **parameters: Any) -> duckdb.DuckDBPyConnection:
         """Executes a statement; of `parameters` it takes those that it names.
@@ -68,6 +70,18 @@ class Store:
             self.run(statement, **parameters)
         finally:
             self.connection.unregister("incoming")
+
+    def add_function(self, name: str, function: Callable[..., Any], takes: Sequence[str], returns: str) -> None:
+        """A scalar SQL function; NULL in, NULL out. A RagxError in it is kept as `failure`."""
+
+        def called(*values: Any) -> Any:
+            try:
+                return function(*values)
+            except RagxError as error:
+                self.failure = error
+                raise
+
+        self.connection.create_function(name, called, list(takes), returns)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -1,0 +1,50 @@
+"""The vector of a query, by the model that the index was built with and by no other."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragx.config import Config
+from ragx.errors import IndexUnusable
+from ragx.models import load_embedder
+from ragx.store import Store
+from ragx.types import Embedder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_REMEMBERED = 1000
+
+
+def query_embedder(meta: Mapping[str, Any], config: Config, root: Path, announce: Callable[[str], None]) -> Embedder:
+    """The embedding model of the settings; IndexUnusable where the index was built with another."""
+    built = meta["embedder"]
+    embedder = load_embedder(config.embeddings, root=root, announce=announce, built=built, prove=False)
+    for key in ("model", "fingerprint", "doc_prefix", "query_prefix"):
+        now = getattr(embedder, key)
+        if built[key] != now:
+            raise IndexUnusable(
+                f"the index was built with {key} {built[key]!r}, but the settings give {now!r}",
+                "run: ragx index --full",
+            )
+    return embedder
+
+
+def embed_query(embedder: Embedder, query: str) -> "NDArray[np.float32]":
+    """Its unit vector, with the model's prefix for queries, from as much of its beginning as the model reads."""
+    window = embedder.window - embedder.counter.count(embedder.query_prefix)
+    return next(embedder.embed([embedder.query_prefix + embedder.counter.clip(query, window)]))
+
+
+def add_embed(store: Store, load: Callable[[], Embedder]) -> None:
+    """Gives the connection of `store` the SQL function `embed(text)`; the first call loads the model by `load`."""
+
+    @lru_cache(maxsize=_REMEMBERED)
+    def embed(text: str) -> list[float]:
+        vector: list[float] = embed_query(load(), text).tolist()
+        return vector
+
+    dimension: int = store.meta()["embedder"]["dimension"]
+    store.add_function("embed", embed, ["VARCHAR"], f"FLOAT[{dimension}]")
