@@ -45,14 +45,14 @@ SELECT id FROM chunks ORDER BY levenshtein(id::VARCHAR, $typed::VARCHAR), id LIM
 SELECT id FROM chunks WHERE file_id = $file_id ORDER BY ordinal;
 
 -- name: read_entries
--- What a list shows of its chunks. Lists of ids come as text: a list parameter would import numpy.
+-- What a list shows of its chunks.
 SELECT
     chunks.id, files.path, chunks.ordinal, chunks.kind, chunks.headings, chunks.language, chunks.byte_start, chunks.byte_end,
     chunks.line_start, chunks.line_end, chunks.token_count, communities.community, chunks.text
 FROM chunks
 JOIN files ON files.id = chunks.file_id
 LEFT JOIN communities ON communities.chunk_id = chunks.id
-WHERE chunks.id IN (SELECT unnest($chunk_ids::VARCHAR::BIGINT[]));
+WHERE chunks.id IN (SELECT unnest($chunk_ids::BIGINT[]));
 
 -- name: list_edges
 -- The edges of a chunk, strongest first.
@@ -122,10 +122,10 @@ SELECT community, list(form ORDER BY weight DESC, form)[:$most] FROM weighted GR
 -- what it can improve; what is weaker than a path that has arrived is not followed.
 WITH RECURSIVE
 targets AS MATERIALIZED (
-    SELECT unnest($targets::VARCHAR::BIGINT[]) AS chunk_id
+    SELECT unnest($targets::BIGINT[]) AS chunk_id
 ),
 walk (chunk_id, strength, path) USING KEY (chunk_id) AS (
-    SELECT unnest($sources::VARCHAR::BIGINT[]), 1::DOUBLE, []::BIGINT[]
+    SELECT unnest($sources::BIGINT[]), 1::DOUBLE, []::BIGINT[]
     UNION
     SELECT arrivals.chunk_id, arrivals.strength, arrivals.path
     FROM (
@@ -156,5 +156,5 @@ LIMIT 1;
 -- The edges between chunks of a path, the strongest of a pair last.
 SELECT src, dst, kind, weight
 FROM edges
-WHERE src IN (SELECT unnest($chunk_ids::VARCHAR::BIGINT[])) AND dst IN (SELECT unnest($chunk_ids::VARCHAR::BIGINT[]))
+WHERE src IN (SELECT unnest($chunk_ids::BIGINT[])) AND dst IN (SELECT unnest($chunk_ids::BIGINT[]))
 ORDER BY weight, kind;

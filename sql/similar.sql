@@ -5,7 +5,7 @@ WITH given AS MATERIALIZED (
     SELECT chunks.id, chunks.file_id, chunks.byte_start, chunks.byte_end, embeddings.vector
     FROM chunks
     JOIN embeddings ON embeddings.id = chunks.embedding_id
-    WHERE chunks.id IN (SELECT unnest($chunk_ids::VARCHAR::BIGINT[]))
+    WHERE chunks.id IN (SELECT unnest($chunk_ids::BIGINT[]))
 ),
 pairs AS (
     SELECT

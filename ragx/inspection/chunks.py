@@ -56,7 +56,7 @@ class FileView:
 def entries(store: Store, chunk_ids: Iterable[int]) -> dict[int, Entry]:
     """Chunks by id, in the order of `chunk_ids`."""
     wanted = list(dict.fromkeys(chunk_ids))
-    found = {row[0]: _entry(row) for row in store.rows(_INSPECT.read_entries, chunk_ids=str(wanted))}
+    found = {row[0]: _entry(row) for row in store.rows(_INSPECT.read_entries, chunk_ids=wanted)}
     return {chunk_id: found[chunk_id] for chunk_id in wanted}
 
 

@@ -21,12 +21,12 @@ class GraphPath:
 
 def strongest_path(store: Store, sources: Sequence[int], targets: Sequence[int]) -> GraphPath | None:
     """The strongest path from any of `sources` to any of `targets`; None: no edges connect them."""
-    rows = store.rows(_INSPECT.find_path, sources=str(list(sources)), targets=str(list(targets)))
+    rows = store.rows(_INSPECT.find_path, sources=list(sources), targets=list(targets))
     if not rows:
         return None
     ((strength, chunk_ids),) = rows
     places = entries(store, chunk_ids)
-    edges = {row[:2]: row[2:] for row in store.rows(_INSPECT.list_path_edges, chunk_ids=str(chunk_ids))}
+    edges = {row[:2]: row[2:] for row in store.rows(_INSPECT.list_path_edges, chunk_ids=chunk_ids)}
     led = [(None, None), *(edges[pair] for pair in pairwise(chunk_ids))]
     steps = (
         Step(at.chunk_id, at.file, at.line_start, at.line_end, kind, weight)

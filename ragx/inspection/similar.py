@@ -55,7 +55,7 @@ def duplicates(store: Store, top: int | None, least: float) -> tuple[Pair, ...]:
 
 def _rank(store: Store, target: Target, top: int, least: float) -> list[tuple[int, int, float, int]]:
     elsewhere = target.chunk_id is None
-    chunk_ids = str(list(target.chunk_ids))
+    chunk_ids = list(target.chunk_ids)
     return store.rows(_SIMILAR.rank_similar, chunk_ids=chunk_ids, elsewhere=elsewhere, top=top, least=least)
 
 

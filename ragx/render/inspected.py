@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from ragx.files import lines_of
 from ragx.inspection import Community, Edge, Entry, FileView, GraphPath, Likeness, Pair
 from ragx.render.snippet import clipped
 from ragx.render.terminal import View, visible
@@ -26,7 +27,7 @@ def chunk_text(entry: Entry, edges: Sequence[Edge], view: View) -> str:
     if entry.headings:
         lines.append(_INDENT + view.dim(" > ".join(visible(heading) for heading in entry.headings)))
     lines += [f"{_INDENT}{fact}" for fact in _facts(entry)]
-    lines += ["", *(f"{_INDENT * 2}{_line(line)}".rstrip() for line in entry.text.splitlines()), ""]
+    lines += ["", *(f"{_INDENT * 2}{_line(line)}".rstrip() for line in lines_of(entry.text)), ""]
     lines.append("edges" if edges else "no edges")
     lines += [_INDENT + _edge(edge, view) for edge in edges]
     return "\n".join(lines)
@@ -126,4 +127,4 @@ def _preview(entry: Entry) -> str:
 
 
 def _line(line: str) -> str:
-    return clipped(visible(line.expandtabs(4)), _LONGEST_LINE)
+    return clipped(visible(line.rstrip("\r\n").expandtabs(4)), _LONGEST_LINE)

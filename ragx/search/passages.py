@@ -92,6 +92,8 @@ def fill(ranked: Sequence[Measured], budget: int) -> tuple[Passage, ...]:
 def _new_tokens(measured: Measured, chosen: Iterable[Measured]) -> int:
     """The tokens of those bytes that are not chosen yet."""
     hit = measured.hit
+    if hit.readable:
+        return measured.tokens
     fresh, at = 0, hit.byte_start
     there = sorted((other.hit.byte_start, other.hit.byte_end) for other in chosen if other.hit.file == hit.file)
     for start, end in there:
@@ -102,10 +104,13 @@ def _new_tokens(measured: Measured, chosen: Iterable[Measured]) -> int:
 
 
 def _merged(chosen: Iterable[Measured]) -> list[Passage]:
+    """Of markup only the readable text is there, which has no place in the file: it is not joined."""
     merged: list[Passage] = []
+    bytewise = False
     for measured in sorted(chosen, key=lambda each: (each.hit.file, each.hit.byte_start, each.hit.byte_end)):
         passage = _passage(measured)
-        before = merged[-1] if merged and merged[-1].file == passage.file else None
+        before = merged[-1] if bytewise and merged[-1].file == passage.file and not measured.hit.readable else None
+        bytewise = not measured.hit.readable
         text = _joined(before, passage, _CODECS.get(measured.encoding, "")) if before else None
         if before is None or text is None:
             merged.append(passage)
@@ -133,7 +138,7 @@ def _passage(measured: Measured) -> Passage:
         headings=hit.headings,
         score=hit.score,
         tokens=measured.tokens,
-        text=hit.text,
+        text=hit.shown,
         stale=hit.stale,
         chunk_ids=(hit.chunk_id,),
     )
@@ -179,12 +184,15 @@ def _cut(measured: Measured, budget: int) -> Passage:
     if not text.strip():
         text = whole.text[:fits]
         text = text.rpartition(" ")[0] or text
+    tokens = min(budget, math.ceil(measured.tokens * len(text) / len(whole.text)))
+    if measured.hit.readable:
+        return replace(whole, tokens=tokens, text=text, truncated=True)
     size = len(text.encode(_CODECS.get(measured.encoding, "utf-8")))
     return replace(
         whole,
         line_end=whole.line_start + max(0, len(lines_of(text)) - 1),
         byte_end=min(whole.byte_end, whole.byte_start + size),
-        tokens=min(budget, math.ceil(measured.tokens * len(text) / len(whole.text))),
+        tokens=tokens,
         text=text,
         truncated=True,
     )
