@@ -1,5 +1,8 @@
 """`ragx tune`: it proposes what is better beyond noise; a query with those settings ranks as it did in the search."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from itertools import combinations
@@ -14,6 +17,7 @@ from ragx.errors import UsageError
 from ragx.evaluation import Difference, Fold, JudgedQuery, Session, Tuning, Unindexed, bootstrap, evaluate, tune
 from ragx.evaluation.descent import Descent, descend, folds
 from ragx.evaluation.grid import GRID, Point, alternatives, config_at, names, point_of
+from ragx.models import reranker_row
 from ragx.render.tuning import tune_document, tune_text
 from ragx.search import Options, Searcher
 from ragx.store import open_index
@@ -156,17 +160,17 @@ def test_the_grid_lies_within_what_the_settings_accept_and_starts_at_what_is_in_
         assert SETTINGS[row.name].rule.effect == "query"
         for value in row.values:
             assert value in rule.choices if rule.choices else rule.low <= value <= rule.high
-    start = dict(zip(names(), point_of(Config()), strict=True))
-    assert start == {
-        "fusion.method": "convex",
-        "fusion.vector_weight": 0.6,
-        "graph.min_edge_sim": 0.55,
+    config, reranker = Config(), reranker_row(Config().rerank.model)
+    assert dict(zip(names(), point_of(config), strict=True)) == {
+        "fusion.method": config.fusion.method,
+        "fusion.vector_weight": config.fusion.vector_weight,
+        "graph.min_edge_sim": config.graph.min_edge_sim,
         "traversal.hops": 1,
         "traversal.decay": 1.0,
-        "rerank.depth": 20,
-        "scoring.alpha_rerank": 0.2,
-        "scoring.beta_heat": 0.1,
-        "scoring.gamma_vector": 0.7,
+        "rerank.depth": reranker.depth,
+        "scoring.alpha_rerank": reranker.alpha,
+        "scoring.beta_heat": reranker.beta,
+        "scoring.gamma_vector": reranker.gamma,
     }
 
 
@@ -221,3 +225,24 @@ def test_the_commands_are_printed_only_where_the_gain_is_beyond_noise() -> None:
             if verdict == "better"
             else []
         )
+
+
+def test_the_command_reads_each_passage_with_the_cross_encoder_and_prints_one_document(tmp_path: Path) -> None:
+    root = make_corpus(tmp_path / "corpus", {f"{name}.md": f"{WORDS[name]}\n" for name in ("bread", "queen", "river")})
+    build(root)
+    lines = [{"query": "eggs", "relevant": ["queen.md"]}, {"query": "dough", "relevant": ["bread.md", "gone.md"]}]
+    (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, lines)))
+
+    def ragx(*arguments: str) -> tuple[int, str, str]:
+        command = [sys.executable, "-m", "ragx", "tune", *arguments]
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    code, out, err = ragx("../queries.jsonl", "--json", "--metric", "recall@10")
+    assert code == 0, err
+    document = valid(json.loads(out))
+    assert (document["verdict"], document["present_mean"], document["gain"]["low"]) == ("too_few", 1, 0)
+    assert "searching, round 1 of at most 3" in err and "not counted: 1 relevant item" in err
+    code, out, err = ragx("../queries.jsonl", "--metric", "map")
+    assert (code, out) == (2, "")
+    assert err == "ragx: no metric to tune for is called map; there are: ndcg@10, mrr@10, recall@10\n"

@@ -12,7 +12,7 @@ from ragx.render.text import counted
 
 _DECIMALS = 6
 _TITLES = {"ndcg@10": "nDCG@10", "mrr@10": "MRR@10", "recall@10": "recall@10"}
-_NAME = 30
+_NAME = 33
 
 
 def tune_document(found: Tuning, sources: Mapping[str, str]) -> Document:
