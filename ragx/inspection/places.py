@@ -32,7 +32,7 @@ def find(store: Store, given: str, spell: Spell) -> Target:
         rows = store.rows(_INSPECT.find_chunk, typed=given)
         if not rows:
             nearest = store.value(_INSPECT.nearest_chunk, typed=given[:40])
-            raise UsageError(f"no chunk {given} in the index", f"nearest: {nearest}" if nearest else "")
+            raise UsageError(f"no chunk {given} in the index", f"nearest: {nearest}" if nearest is not None else "")
         ((chunk_id, file),) = rows
         return Target(file, chunk_id, (chunk_id,))
     if row := find_file(store, given, spell):
@@ -71,7 +71,7 @@ def file_chunks(store: Store, file_id: int) -> tuple[int, ...]:
 def unknown_file(store: Store, given: str, spell: Spell) -> UsageError:
     """The error that names the path that is most like `given`."""
     nearest = store.value(_INSPECT.nearest_file, path=_clean(spell(given)[0]))
-    return UsageError(f"no file {_clean(given)} in the index", f"nearest: {nearest}" if nearest else "")
+    return UsageError(f"no file {_clean(given)} in the index", f"nearest: {nearest}" if nearest is not None else "")
 
 
 def _chunk_at(store: Store, file_id: int, file: str, line: int, skipped: str) -> int:
