@@ -13,18 +13,17 @@ from ragx.models import load_reranker, reranker_row
 from ragx.search.embedding import embed_query, query_embedder
 from ragx.search.freshness import Files, compare
 from ragx.search.readable import readable_text
+from ragx.search.results import describe, rank_files
 from ragx.search.scope import set_scope
 from ragx.search.vector_index import VectorIndex
 from ragx.search.weights import Weights, traversal_parameters, weights
 from ragx.store import Statement, Store, statements
 from ragx.store.ids import stable_id
 from ragx.text import Term, detect, is_stop_word, query_terms, terms
-from ragx.types import Answer, Embedder, FileHit, Hit, Parts, Reranker, Stage, Step
+from ragx.types import Answer, Embedder, Reranker, Stage
 
 _SEARCH = statements("search")
 _KEYWORD = statements("keyword")
-
-_FILE_CHUNKS = 3
 
 # Measured on five collections: any share below this one leaves queries in the corpus's own language as they are.
 _FULL_COVERAGE = 0.3
@@ -97,8 +96,8 @@ class Searcher:
         top = config.query.top if options.top is None else options.top
         answer = Answer(
             query=query,
-            hits=self._hits(ranked[:top], explain=options.explain),
-            files=_files(ranked),
+            hits=describe(self.store, ranked[:top], explain=options.explain),
+            files=rank_files(ranked),
             stages=tuple(stages),
             weights={"rerank": chosen.alpha, "heat": chosen.beta, "fused": chosen.gamma},
             relevant=bool(ranked) and self._relevant(tokens),
@@ -254,46 +253,6 @@ class Searcher:
             return bool(found)
         return any(df <= max(_RARE_LEAST, _RARE_SHARE * chunk_count) for _, df, chunk_count in found)
 
-    def _hits(self, ranked: Sequence[tuple[Any, ...]], *, explain: bool) -> tuple[Hit, ...]:
-        chunk_ids = [row[0] for row in ranked]
-        described = {row[0]: row[1:] for row in self.store.rows(_SEARCH.describe_chunks, chunk_ids=chunk_ids)}
-        traces = self._traces(chunk_ids) if explain else {}
-        hits = []
-        for chunk_id, file, score, *parts in ranked:
-            kind, headings, language, byte_start, byte_end, line_start, line_end, text = described[chunk_id]
-            hits.append(
-                Hit(
-                    chunk_id=chunk_id,
-                    file=file,
-                    score=score,
-                    parts=Parts(*parts),
-                    kind=kind,
-                    headings=tuple(headings),
-                    language=language,
-                    byte_start=byte_start,
-                    byte_end=byte_end,
-                    line_start=line_start,
-                    line_end=line_end,
-                    text=text,
-                    readable=read if (read := readable_text(text, file)) != text else "",
-                    trace=traces.get(chunk_id, ()),
-                )
-            )
-        return tuple(hits)
-
-    def _traces(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Step, ...]]:
-        paths: dict[int, list[int]] = dict(self.store.rows(_SEARCH.heat_paths, chunk_ids=chunk_ids))
-        passed = sorted({chunk_id for path in paths.values() for chunk_id in path})
-        places = {row[0]: row[1:] for row in self.store.rows(_SEARCH.locate_chunks, chunk_ids=passed)}
-        edges = {row[:2]: row[2:] for row in self.store.rows(_SEARCH.edges_between, chunk_ids=passed)}
-        return {
-            chunk_id: tuple(
-                Step(at, *places[at], *edges.get((before, at), (None, None)))
-                for before, at in zip([None, *path[:-1]], path, strict=True)
-            )
-            for chunk_id, path in paths.items()
-        }
-
 
 def stage_weights(config: Config, stages: Sequence[Stage]) -> Weights:
     """What the stages that ran count in the score."""
@@ -314,15 +273,3 @@ def _foreign(readable: frozenset[str], query: str, passages: Sequence[str]) -> s
         return query
     foreign = [language for language in passages if language and language not in readable]
     return max(set(foreign), key=foreign.count) if len(foreign) * 2 > len(passages) else ""
-
-
-def _files(ranked: Sequence[tuple[Any, ...]]) -> tuple[FileHit, ...]:
-    """Files by the sum of their best three chunk scores, ties by path."""
-    chunks: dict[str, list[tuple[float, int]]] = {}
-    for chunk_id, file, score, *_ in ranked:
-        chunks.setdefault(file, []).append((score, chunk_id))
-    files = (
-        FileHit(file, sum(score for score, _ in found[:_FILE_CHUNKS]), tuple(chunk_id for _, chunk_id in found))
-        for file, found in chunks.items()
-    )
-    return tuple(sorted(files, key=lambda hit: (-hit.score, hit.file)))
