@@ -157,6 +157,7 @@ MENDABLE: dict[str, tuple[Callable[[Path], None], str]] = {
 def test_an_unusable_index_is_named_and_a_full_build_mends_it(
     built: Path, place: Path, spoil: Callable[[Path], None], message: str
 ) -> None:
+    rows = dump(built)
     spoil(place)
     for use in (dump, build):
         with pytest.raises(IndexUnusable) as caught:
@@ -164,8 +165,7 @@ def test_an_unusable_index_is_named_and_a_full_build_mends_it(
         assert said(caught.value).startswith(str(place))
         assert said(caught.value).endswith(message)
     build(built, full=True, keep_vectors=spoil is not empty)
-    assert not build(built).changed
-    assert ask(built, QUESTION).hits[0].file == "cats.md"
+    assert dump(built) == rows
     assert sorted(os.listdir(place.parent)) == [".gitignore", "index.duckdb", "lock"]
 
 
