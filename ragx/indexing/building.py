@@ -48,7 +48,11 @@ def start(folder: Path, base: Path | None, dimension: int, *, anew: bool) -> Sto
     if base is None:
         return create_building(path, dimension)
     copy = path.with_suffix(".copy")
-    shutil.copyfile(base, copy)
+    try:
+        shutil.copyfile(base, copy)
+    except OSError:
+        copy.unlink(missing_ok=True)  # half a copy would keep the disk full
+        raise
     os.replace(copy, path)
     return open_building(path)
 

@@ -75,4 +75,4 @@ def _meaning(index: Path, error: duckdb.Error) -> RagxError | None:
 
 
 def _disk_full(index: Path) -> DiskFull:
-    return DiskFull(f"the disk is full: no room in {index.parent}", "free some space and run: ragx index")
+    return DiskFull(f"the disk is full: no room in {index.parent}", "free some space and run it again")
