@@ -77,9 +77,11 @@ def write_parquet(reader: "pa.RecordBatchReader", sink: "str | IO[bytes]") -> in
 
 
 def _write_table(store: Store, statement: Statement, path: Path) -> dict[str, Any]:
-    reader = store.run(statement).to_arrow_reader(BATCH_ROWS)
-    columns = {field.name: str(field.type) for field in reader.schema}
-    return {"file": path.name, "rows": write_parquet(reader, str(path)), "columns": columns}
+    import pyarrow.parquet as pq
+
+    rows = write_parquet(store.run(statement).to_arrow_reader(BATCH_ROWS), str(path))
+    columns = {field.name: str(field.type) for field in pq.read_schema(path)}
+    return {"file": path.name, "rows": rows, "columns": columns}
 
 
 def _manifest(store: Store) -> dict[str, Any]:

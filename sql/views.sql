@@ -62,17 +62,19 @@ GROUP BY chunks.id, files.path, chunks.line_start, chunks.line_end
 ORDER BY bm25 DESC, chunk_id
 LIMIT k;
 
+-- The last chunk that begins at or before the line; without a line, the first of the file.
 CREATE MACRO find_chunk(place) AS (
     SELECT min(id)
     FROM (
-        SELECT chunks.id FROM chunks WHERE chunks.id = TRY_CAST(place AS BIGINT)
+        SELECT id FROM chunks WHERE id = TRY_CAST(place AS BIGINT)
         UNION ALL
         SELECT arg_max(chunks.id, (chunks.line_start, -chunks.ordinal))
         FROM chunks
         JOIN files ON files.id = chunks.file_id
-        WHERE files.path = regexp_replace(place::VARCHAR, ':\d+$', '')
-            AND coalesce(TRY_CAST(regexp_extract(place::VARCHAR, ':(\d+)$', 1) AS INTEGER), 1)
-                BETWEEN CASE WHEN chunks.ordinal = 0 THEN 0 ELSE chunks.line_start END AND chunks.line_end
+        WHERE files.path = regexp_replace(place::VARCHAR, ':\d+(-\d+)?$', '') AND (
+            chunks.ordinal = 0
+            OR chunks.line_start <= coalesce(TRY_CAST(regexp_extract(place::VARCHAR, ':(\d+)(-\d+)?$', 1) AS INTEGER), 1)
+        )
     )
 );
 

@@ -49,7 +49,8 @@ def schema_tables(tmp_path: Path) -> str:
         views = run("SELECT view_name, comment FROM duckdb_views() WHERE NOT internal ORDER BY view_oid").fetchall()
         macros = run(
             "SELECT function_name, parameters FROM duckdb_functions() "
-            "WHERE function_type IN ('macro', 'table_macro') AND schema_name = 'main' AND NOT internal ORDER BY function_oid"
+            "WHERE function_type IN ('macro', 'table_macro') AND schema_name = 'main' AND NOT internal "
+            "ORDER BY function_oid"
         ).fetchall()
     parts = []
     for table, comment in tables:
@@ -73,7 +74,7 @@ MACROS = {
     "orphans": "the chunks without a similar edge of at least `min_weight`",
     "near_duplicates": "pairs of chunks with at least this cosine, copies first",
     "bridges": "the `k` strongest edges between files of different folders",
-    "heat_from": "where heat from a chunk gets to in `hops` steps, each passing on heat x weight x `decay`; the hottest way counts",
+    "heat_from": "where heat from a chunk gets to in `hops` steps of heat x weight x `decay`; the hottest way counts",
     "find_chunk": "the id of the chunk at `'PATH:LINE'`; an id stays what it is",
 }
 

@@ -15,7 +15,8 @@ from ragx.store.failures import explained
 from ragx.store.store import Store, open_index
 
 _EXPLAIN = re.compile(
-    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*EXPLAIN\b\s*(?:ANALYZE\b)?\s*(?:\([^)]*\))?", re.IGNORECASE | re.DOTALL
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*EXPLAIN\b\s*(?:ANALYZE\b)?\s*(?:\((?:ANALYZE|FORMAT)\b[^)]*\))?",
+    re.IGNORECASE | re.DOTALL,
 )
 _FUNCTION = re.compile(r'"Function": "(\w+)"')
 _PLACE = re.compile(r"\n+LINE (\d+): ")
