@@ -167,13 +167,17 @@ def test_an_error_of_a_function_keeps_its_remedy(root: Path) -> None:
     assert (failed.value.message, failed.value.hint) == ("the server is away", "start it")
 
 
-def test_ctrl_c_ends_a_statement(root: Path) -> None:
+def test_ctrl_c_ends_a_statement_and_leaves_nothing(root: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ragx", "sql", ENDLESS]
-    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        time.sleep(4)
+    options = {"cwd": root, "env": os.environ | {"TMPDIR": str(tmp_path)}}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options) as process:
+        while not list(tmp_path.glob("ragx-*")):
+            time.sleep(0.1)
+        time.sleep(1)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"interrupted\n")
+    assert os.listdir(tmp_path) == []
 
 
 def test_embed_is_the_vector_of_a_query(ask: Ask) -> None:
