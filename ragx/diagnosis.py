@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from ragx.config import Config, index_dir
+from ragx.indexing.languages import unread_languages
 from ragx.indexing.plan import known_files, make_plan
 from ragx.store import open_index, statements
 from ragx.types import Skipped
 
 _STATUS = statements("status")
+_INDEX = statements("index")
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Status:
     last_run: LastRun
     skipped: tuple[Skipped, ...]
     drift: Drift
+    warnings: tuple[str, ...]
 
 
 def status(root: Path, config: Config) -> Status:
@@ -60,9 +63,10 @@ def status(root: Path, config: Config) -> Status:
     with open_index(folder) as store:
         meta = store.meta()
         ((files, chunks, texts, edges, communities),) = store.rows(_STATUS.count_rows)
-        languages = dict(store.rows(_STATUS.count_languages))
+        languages = dict(store.rows(_INDEX.count_languages))
         known = known_files(store)
         size_bytes = store.path.stat().st_size
+    unread = unread_languages(languages, meta["embedder"]["model"], meta["embedder"]["languages"])
     plan = make_plan(root, config.corpus, folder, known, meta["scanned_ns"])
     return Status(
         root=root,
@@ -85,6 +89,7 @@ def status(root: Path, config: Config) -> Status:
             changed=tuple(stat.path for stat in plan.changed),
             deleted=plan.removed,
         ),
+        warnings=(unread,) if unread else (),
     )
 
 

@@ -34,6 +34,10 @@ FROM incoming;
 -- How many chunks.
 SELECT count(*) FROM chunks;
 
+-- name: count_languages
+-- How many chunks are in which language, most first.
+SELECT language, count(*) AS chunks FROM chunks GROUP BY language ORDER BY chunks DESC, language;
+
 -- name: missing_embeddings
 -- The texts without a vector, each by its first chunk.
 SELECT chunks.embedding_id, min(chunks.id) AS chunk_id

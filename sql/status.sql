@@ -6,7 +6,3 @@ SELECT
     (SELECT count(DISTINCT embedding_id) FROM chunks) AS texts,
     (SELECT count(*) // 2 FROM edges) AS edges,
     (SELECT count(DISTINCT community) FROM communities) AS communities;
-
--- name: count_languages
--- How many chunks are in which language, most first.
-SELECT language, count(*) AS chunks FROM chunks GROUP BY language ORDER BY chunks DESC, language;

@@ -183,6 +183,7 @@ STATUS = Status(
     ),
     skipped=REPORT.files.skipped,
     drift=Drift(new=("a.md",), changed=("docs/b.md", "docs/c.md"), deleted=()),
+    warnings=("the model is new to this corpus",),
 )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ragx.cli.common import Directory, Json, Quiet, emit_json, here, open_corpus
+from ragx.cli.common import Directory, Json, Quiet, emit_json, here, open_corpus, talk
 
 
 def status(
@@ -23,6 +23,8 @@ def status(
     from ragx.render import documents, summary, terminal
 
     found = diagnosis.status(corpus.root, corpus.config)
+    for warning in found.warnings:
+        talk(f"warning: {warning}")
     if json:
         emit_json(documents.status_document(found, pending=pending))
     else:

@@ -15,6 +15,7 @@ from ragx.graph import TextGraph, find_communities, link_similar, read_text_grap
 from ragx.indexing import building
 from ragx.indexing.embed import OwnSentences, embed_chunks, embed_own_sentences, second_best_cosine
 from ragx.indexing.ingest import create_staging, drop_files, ingest, settle_terms, touch_files
+from ragx.indexing.languages import unread_languages
 from ragx.indexing.lock import exclusive
 from ragx.indexing.place import check_place
 from ragx.indexing.plan import KnownFile, Plan, known_files, make_plan
@@ -161,6 +162,8 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
                 "rules": rules,
             }.items():
                 store.set_meta(key, value)
+            languages = dict(store.rows(_INDEX.count_languages))
+            unread = unread_languages(languages, embedder.model, embedder.languages)
             report = IndexReport(
                 path=str(published),
                 changed=True,
@@ -174,7 +177,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
                 texts_reused=ingested.texts - embedded,
                 edges_total=store.value(_GRAPH.count_edges),
                 communities_total=store.value(_GRAPH.count_communities),
-                warnings=ingested.warnings,
+                warnings=(*ingested.warnings, *([unread] if unread else [])),
                 seconds=clock.seconds,
             )
             store.set_meta("last_run", {"finished_ns": time.time_ns(), **report.counts(), "seconds": clock.seconds})
@@ -225,6 +228,7 @@ def _identity(embedder: Embedder) -> dict[str, Any]:
         "model": embedder.model,
         "fingerprint": embedder.fingerprint,
         "dimension": embedder.dimension,
+        "languages": sorted(embedder.languages),
         "doc_prefix": embedder.doc_prefix,
         "query_prefix": embedder.query_prefix,
         "probe": embedder.probe,

@@ -101,6 +101,7 @@ def status_document(status: "Status", *, pending: bool = False) -> Document:
             "counts": status.last_run.counts,
         },
         "drift": {kind: len(paths) for kind, paths in drift.items()},
+        "warnings": list(status.warnings),
     }
     if pending:
         document["pending"] = {kind: list(paths) for kind, paths in drift.items()}
