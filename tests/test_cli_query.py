@@ -294,8 +294,11 @@ def test_a_terminal_gets_marked_words_and_no_color_none(corpus: Corpus) -> None:
 def test_a_query_loads_only_what_it_uses(corpus: Corpus) -> None:
     heavy = ("httpx", "pyarrow", "huggingface_hub", "graspologic_native", "pathspec", "rich.console")
     script = (
-        "import sys; from ragx.cli import run; run(['query', 'bees', '--no-rerank', '--json']);"
-        f"print([name for name in {heavy} if name in sys.modules])"
+        f"import sys; sys.argv = ['ragx', 'query', 'bees', '--no-rerank', '--json']\n"
+        "from ragx.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        f"print([name for name in {heavy} if sys.modules.get(name)])"
     )
     command = [sys.executable, "-c", script]
     out = subprocess.run(command, cwd=corpus.root, env=corpus.env, capture_output=True, check=True).stdout
@@ -305,8 +308,11 @@ def test_a_query_loads_only_what_it_uses(corpus: Corpus) -> None:
 def test_status_loads_nothing_that_only_a_run_needs(corpus: Corpus) -> None:
     heavy = ("numpy", "pyarrow", "graspologic_native", "onnxruntime", "tokenizers", "httpx")
     script = (
-        "import sys; from ragx.cli import run; run(['status', '--json']);"
-        f"print([name for name in {heavy} if name in sys.modules])"
+        f"import sys; sys.argv = ['ragx', 'status', '--json']\n"
+        "from ragx.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        f"print([name for name in {heavy} if sys.modules.get(name)])"
     )
     command = [sys.executable, "-c", script]
     out = subprocess.run(command, cwd=corpus.root, env=corpus.env, capture_output=True, check=True).stdout

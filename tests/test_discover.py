@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.trees import ALL, grow, paths, reasons, walk
 
 from ragx.config.settings import Corpus
 from ragx.errors import UsageError
 from ragx.files import FileUnreadable, discover, read
+from tests.trees import ALL, grow, paths, reasons, walk
 
 
 @pytest.fixture

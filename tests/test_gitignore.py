@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.trees import grow, paths, reasons
 
 from ragx.config.settings import Corpus
+from tests.trees import grow, paths, reasons
 
 GIT = shutil.which("git")
 GIT_ENVIRONMENT = {

@@ -104,7 +104,9 @@ def test_moving_reordering_and_line_ends_embed_nothing(tmp_path: Path) -> None:
 
 def test_deleting_and_moving_in_a_larger_corpus_embeds_nothing(tmp_path: Path) -> None:
     # The sample of sentences that tells what is relevant moved to other chunks, and with it came work for the model.
-    root = corpus(tmp_path, {f"{number}.md": f"Note {number} tells of the {number}th night.\n" for number in range(250)})
+    root = corpus(
+        tmp_path, {f"{number}.md": f"Note {number} tells of the {number}th night.\n" for number in range(250)}
+    )
     build(root)
     for number in range(30):
         (root / f"{number}.md").unlink()

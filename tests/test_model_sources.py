@@ -65,7 +65,7 @@ def test_no_name_twice_and_rows_are_found() -> None:
     assert len(set(names)) == len(names)
     assert embedder_row(Embeddings().model).languages == {"en"}
     row = reranker_row(Rerank().model)
-    assert (row.alpha, row.beta, row.gamma, row.depth, row.pair_tokens) == (0.2, 0.1, 0.7, 20, 192)
+    assert (row.alpha, row.beta, row.gamma, row.depth, row.pair_tokens) == (0.1, 0.12, 0.78, 20, 192)
 
 
 def one_line(caught: pytest.ExceptionInfo[ModelError]) -> str:

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
 from typing import Annotated, Any
 
 import typer
@@ -63,8 +64,17 @@ def _print_version() -> None:
     print(f"config: {', '.join(files) or 'defaults'}")
 
 
+class _WithoutPandas(MetaPathFinder):
+    """Hides pandas: DuckDB imports it where a parameter is bound, half a second of a command that has no use for it."""
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError(fullname, name=fullname)
+
+
 def main() -> None:
     """Runs the command line of this process and ends it."""
+    sys.meta_path.insert(0, _WithoutPandas())
     sys.exit(run(sys.argv[1:]))
 
 
