@@ -1,8 +1,9 @@
 """A real corpus, indexed, edited, thinned out, moved and queried: seconds a stage, peak memory, file sizes.
 
-    python benchmarks/scale.py FOLDER [--files N] [--record]
+    python benchmarks/scale.py FOLDER [--files N] [--largest BYTES] [--record]
 
 Copies up to N files of FOLDER (of those that ragx indexes) to a scratch folder and runs the program as a user would.
+`--largest` leaves out larger files: embedding takes most of the time, and grows with the text.
 `--record` appends the figures to benchmarks/runs/scale.jsonl.
 """
 
@@ -28,9 +29,10 @@ from ragx.files import discover, kind_of
 RUNS = Path(__file__).parent / "runs" / "scale.jsonl"
 
 
-def copy(source: Path, target: Path, limit: int) -> int:
+def copy(source: Path, target: Path, limit: int, largest: int) -> int:
     """Copies a random sample of the files that would be indexed, the same each time."""
-    found = [file.path for file in discover(source, Corpus(respect_gitignore=False), target / ".ragx").files]
+    settings = Corpus(respect_gitignore=False, max_file_bytes=largest)
+    found = [file.path for file in discover(source, settings, target / ".ragx").files]
     chosen = sorted(random.Random(0).sample(found, min(limit, len(found))))
     for path in chosen:
         (target / path).parent.mkdir(parents=True, exist_ok=True)
@@ -101,11 +103,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--largest", type=int, default=Corpus().max_file_bytes)
     parser.add_argument("--record", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        count = copy(given.folder, root, given.files)
+        count = copy(given.folder, root, given.files, given.largest)
         files = [path for path in sorted(os.path.relpath(file, root) for file in root.rglob("*")) if kind_of(path)]
         files = [path for path in files if (root / path).is_file() and path != "ragx.toml"]
         random.Random(1).shuffle(files)

@@ -11,7 +11,7 @@ _VECTORS = statements("vectors")
 WARM_ROWS = 20_000
 """From so many vectors on the index is faster for the second and later queries of a process."""
 
-COLD_ROWS = 300_000
+COLD_ROWS = 150_000
 """The same for a process's only query, which has to load the extension (80 ms) and read the index."""
 
 _SPARE = 1.5
