@@ -53,7 +53,8 @@ def ragx(root: Path, *arguments: str) -> dict[str, Any]:
         "used = resource.getrusage(resource.RUSAGE_CHILDREN); "
         "print(json.dumps({'code': done.returncode, 'rss_mb': used.ru_maxrss // 1024, 'out': done.stdout.decode()}))"
     )
-    command = [sys.executable, "-c", watched, sys.executable, "-m", "ragx", *arguments]
+    # -P: a folder of the corpus must not pass for a module.
+    command = [sys.executable, "-c", watched, sys.executable, "-P", "-m", "ragx", *arguments]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     told = json.loads(done.stdout)
