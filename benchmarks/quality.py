@@ -91,7 +91,10 @@ def measured(collection: Path, home: Path) -> tuple[dict[str, Any], Scores]:
         "index_seconds": {stage: round(seconds, 1) for stage, seconds in index["seconds"].items()},
         "models": [found["embedding_model"], found["rerank_model"]],
         "configs": {
-            config["name"]: {name: value for name, value in config.items() if isinstance(value, float)}
+            config["name"]: {
+                **{name: value for name, value in config.items() if isinstance(value, float)},
+                "stages": config["stages"],
+            }
             for config in found["configs"]
         },
         "not_run": found["not_run"],
@@ -162,6 +165,12 @@ def machine() -> dict[str, Any]:
     }
 
 
+def commit() -> str:
+    """The commit that was measured; empty outside of a checkout."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip() if shutil.which("git") else ""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collections", metavar="COLLECTION.tar.gz", type=Path, nargs="+")
@@ -201,6 +210,7 @@ def main() -> None:
     record = {
         "date": time.strftime("%Y-%m-%d"),
         "ragx": __version__,
+        "commit": commit(),
         "machine": machine(),
         "collections": records,
         "differences": {
