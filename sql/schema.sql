@@ -6,7 +6,7 @@ CREATE TABLE meta (
     key VARCHAR NOT NULL,
     value VARCHAR NOT NULL
 );
-COMMENT ON TABLE meta IS 'What was indexed with what: schema number, ragx version, model, settings, cosine distributions, timings of the last run; values are JSON';
+COMMENT ON TABLE meta IS 'What was indexed with what: schema number, ragx version, model, settings, the level of what is relevant, vector index, last run; values are JSON';
 
 CREATE TABLE files (
     id BIGINT NOT NULL,

@@ -204,7 +204,7 @@ FROM parts;
 INSERT INTO heat
 WITH RECURSIVE
 followed AS (
-    SELECT src, dst, kind, weight FROM edges WHERE weight >= $min_edge_sim
+    SELECT src, dst, weight FROM edges WHERE weight >= $min_edge_sim
 ),
 degrees AS MATERIALIZED (
     SELECT src AS chunk_id, sum(weight ORDER BY dst) AS degree FROM followed GROUP BY src
@@ -212,32 +212,27 @@ degrees AS MATERIALIZED (
 seeds AS MATERIALIZED (
     SELECT chunk_id, fused FROM pool ORDER BY fused DESC, chunk_id LIMIT $seeds
 ),
-walk (chunk_id, heat, emits, seed, parent, kind, weight, hop, path) USING KEY (chunk_id) AS (
+walk (chunk_id, heat, emits, hop, path) USING KEY (chunk_id) AS (
     SELECT
         chunk_id,
         CASE WHEN $aggregate = 'max' THEN fused ELSE 0 END,
         CASE WHEN $aggregate = 'max' THEN fused ELSE fused - (SELECT min(fused) FROM seeds) END,
-        chunk_id, NULL::BIGINT, NULL::VARCHAR, NULL::DOUBLE, 0, [chunk_id]
+        0, [chunk_id]
     FROM seeds
     UNION
     SELECT
         arrivals.chunk_id,
         CASE WHEN $aggregate = 'max' THEN arrivals.heat ELSE coalesce(known.heat, 0) + arrivals.heat END,
-        arrivals.heat, arrivals.seed, arrivals.parent, arrivals.kind, arrivals.weight, arrivals.hop, arrivals.path
+        arrivals.heat, arrivals.hop, arrivals.path
     FROM (
         SELECT
             dst AS chunk_id,
             CASE WHEN $aggregate = 'max' THEN max(passed) ELSE sum(passed ORDER BY parent) END AS heat,
-            arg_max(seed, (passed, -parent)) AS seed,
-            arg_max(parent, (passed, -parent)) AS parent,
-            arg_max(kind, (passed, -parent)) AS kind,
-            arg_max(weight, (passed, -parent)) AS weight,
             arg_max(list_append(path, dst), (passed, -parent)) AS path,
             min(hop) + 1 AS hop
         FROM (
             SELECT
-                frontier.chunk_id AS parent, frontier.seed, frontier.path, frontier.hop,
-                followed.dst, followed.kind, followed.weight,
+                frontier.chunk_id AS parent, frontier.path, frontier.hop, followed.dst,
                 frontier.emits * followed.weight * $decay
                 / CASE WHEN $normalise = 'degree' THEN sqrt(source.degree * target.degree) ELSE 1 END AS passed
             FROM (
@@ -264,7 +259,7 @@ walk (chunk_id, heat, emits, seed, parent, kind, weight, hop, path) USING KEY (c
     )
     AND arrivals.heat > CASE WHEN $aggregate = 'max' THEN coalesce(known.heat, 0) ELSE 0 END
 )
-SELECT chunk_id, heat, seed, parent, kind, weight, hop, path FROM walk WHERE heat > 0;
+SELECT chunk_id, heat, hop, path FROM walk WHERE heat > 0;
 
 -- name: drop_heated
 -- Takes out of the pool what only a traversal found.

@@ -6,9 +6,7 @@ CREATE TEMP TABLE keyword_scores (chunk_id BIGINT, bm25 DOUBLE);
 CREATE TEMP TABLE pool (
     chunk_id BIGINT, retrieved BOOLEAN, cosine DOUBLE, bm25 DOUBLE, vector DOUBLE, lexical DOUBLE, fused DOUBLE
 );
-CREATE TEMP TABLE heat (
-    chunk_id BIGINT, heat DOUBLE, seed BIGINT, parent BIGINT, kind VARCHAR, weight DOUBLE, hop INTEGER, path BIGINT[]
-);
+CREATE TEMP TABLE heat (chunk_id BIGINT, heat DOUBLE, hop INTEGER, path BIGINT[]);
 CREATE TEMP TABLE logits (chunk_id BIGINT, logit DOUBLE);
 
 -- Min-max scaling. Values that are all equal carry no order and count fully; what is not there stays NULL.

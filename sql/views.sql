@@ -38,19 +38,22 @@ WHERE this.id = chunk AND other.id <> chunk
 ORDER BY cosine DESC, chunk_id
 LIMIT k;
 
-CREATE MACRO keyword_search(words, k := 10) AS TABLE
+CREATE MACRO keyword_search(words, k := 10, k1 := 1.2, b := 0.75) AS TABLE
 WITH corpus AS (
     SELECT count(*) AS chunk_count, avg(term_count) AS mean_terms FROM chunks
 ),
 query_terms AS (
     SELECT DISTINCT forms.term_id
-    FROM (SELECT unnest(string_split_regex(lower(words), '\s+')) AS form) AS typed
+    FROM (
+        SELECT trim(unnest(string_split_regex(strip_accents(lower(words)), '\s+')), '.,;:!?()"''') AS form
+    ) AS typed
     JOIN forms ON forms.form = typed.form
 )
 SELECT chunks.id AS chunk_id, files.path, chunks.line_start, chunks.line_end,
        sum(
            ln(1 + (corpus.chunk_count - terms.df + 0.5) / (terms.df + 0.5))
-           * postings.tf * 2.2 / (postings.tf + 1.2 * (0.25 + 0.75 * chunks.term_count / corpus.mean_terms))
+           * postings.tf * (k1 + 1) / (postings.tf + k1 * (1 - b + b * chunks.term_count / corpus.mean_terms))
+           ORDER BY terms.id
        ) AS bm25
 FROM query_terms
 JOIN terms ON terms.id = query_terms.term_id

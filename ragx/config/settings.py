@@ -1,7 +1,7 @@
 """The one table of settings: section, key, type, default, range and meaning.
 
 Validation, `ragx config`, `ragx.toml` and the README's table are all derived from these dataclasses.
-A setting typed `X | None` accepts the word "auto" in TOML, which is None here: the model's catalogue row decides.
+A setting typed `X | None` accepts the word "auto" in TOML, which is None here: the catalogue row or the preset decides.
 """
 
 from dataclasses import dataclass, field, fields

@@ -10,7 +10,6 @@ from ragx.config import Config
 from ragx.errors import ModelError
 from ragx.evaluation.queries import Passage
 from ragx.search import Options, Searcher
-from ragx.search.searcher import stage_weights
 from ragx.store import Store, statements
 from ragx.text import query_terms
 from ragx.types import Reranker, Stage
@@ -135,7 +134,7 @@ class Trial:
         ran = (expansion, vector, keyword, fusion, graph, rerank)
         stages = tuple(held.stage for held in ran)
         started = time.process_time()
-        hits = tuple(searcher.rank(stage_weights(config, stages)))
+        hits = tuple(searcher.rank(searcher.weights(config, stages)))
         seconds = time.process_time() - started + sum(held.seconds for held in ran)
         return Ranking(hits, stages, 1000 * seconds)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragx.config import Config
-from ragx.config.settings import Fusion
+from ragx.config.settings import Fusion, Rerank
 from ragx.errors import ModelError, UsageError
 from ragx.models import load_reranker, reranker_row
 from ragx.search.embedding import embed_query, query_embedder
@@ -91,7 +91,7 @@ class Searcher:
             self.spread(config, options),
             self.rerank(query, config, options),
         ]
-        chosen = stage_weights(config, stages)
+        chosen = self.weights(config, stages)
         ranked = self.rank(chosen)
         top = config.query.top if options.top is None else options.top
         answer = Answer(
@@ -194,7 +194,10 @@ class Searcher:
         wanted = config.rerank.enabled if options.rerank is None else options.rerank
         if not wanted:
             return Stage("rerank", False, "off")
-        row = reranker_row(config.rerank.model)
+        try:
+            row = reranker_row(config.rerank.model, self._root)
+        except ModelError as error:
+            return self._skip("rerank", f"{error.message}; {error.hint}")
         depth = config.rerank.depth or row.depth
         shortlist = self.store.rows(_SEARCH.shortlist, depth=depth)
         foreign = _foreign(row.languages, detect(query), [language for *_, language in shortlist])
@@ -210,6 +213,15 @@ class Searcher:
         logits = reranker.score(query, passages)
         self.store.run(_SEARCH.add_logits, chunk_ids=[row[0] for row in shortlist], logits=logits)
         return Stage("rerank", True, f"{row.name}, {len(shortlist)} passages")
+
+    def weights(self, config: Config, stages: Sequence[Stage]) -> Weights:
+        """What the stages that ran count in the score."""
+        ran = {stage.name for stage in stages if stage.ran}
+        try:
+            row = reranker_row(config.rerank.model, self._root)
+        except ModelError:  # said by its stage; the others still have weights
+            row = reranker_row(Rerank().model)
+        return weights(config.scoring, row, rerank="rerank" in ran, graph="graph" in ran)
 
     def rank(self, chosen: Weights) -> list[tuple[Any, ...]]:
         """All candidates, best first: chunk id, file, score and the parts of the score (types.Parts)."""
@@ -252,12 +264,6 @@ class Searcher:
         if nearest is None:
             return bool(found)
         return any(df <= max(_RARE_LEAST, _RARE_SHARE * chunk_count) for _, df, chunk_count in found)
-
-
-def stage_weights(config: Config, stages: Sequence[Stage]) -> Weights:
-    """What the stages that ran count in the score."""
-    ran = {stage.name for stage in stages if stage.ran}
-    return weights(config.scoring, config.rerank.model, rerank="rerank" in ran, graph="graph" in ran)
 
 
 def _passage(headings: Sequence[str], text: str) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragx.config.settings import Scoring, Traversal
-from ragx.models import reranker_row
+from ragx.models import RerankerRow
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,8 @@ def traversal_parameters(traversal: Traversal, hops: int | None) -> dict[str, An
     }
 
 
-def weights(scoring: Scoring, reranker: str, *, rerank: bool, graph: bool) -> Weights:
+def weights(scoring: Scoring, row: RerankerRow, *, rerank: bool, graph: bool) -> Weights:
     """The weights of the stages that run, normalised; the first stage alone counts where nothing else would."""
-    row = reranker_row(reranker)
     alpha = (row.alpha if scoring.alpha_rerank is None else scoring.alpha_rerank) if rerank else 0.0
     beta = (row.beta if scoring.beta_heat is None else scoring.beta_heat) if graph else 0.0
     gamma = row.gamma if scoring.gamma_vector is None else scoring.gamma_vector

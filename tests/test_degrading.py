@@ -1,0 +1,47 @@
+"""What is missing leaves out its stage, openly; the others still answer."""
+
+from pathlib import Path
+
+import duckdb
+
+from ragx.config import index_dir
+from ragx.search import Options, Searcher
+from ragx.store import INDEX_NAME, open_index
+from tests.corpora import build, corpus, settings_of
+
+NOTES: dict[str, str | bytes] = {"a.md": "The café by the vault sells buns.\n", "b.md": "Cats sleep all day.\n"}
+
+
+def test_a_missing_folder_of_a_reranker_skips_reranking_only(tmp_path: Path) -> None:
+    # Its weights were asked of the missing folder too, even with --no-rerank: every query failed.
+    root = corpus(tmp_path, NOTES | {"ragx.toml": '[rerank]\nmodel = "./models/none"\n'})
+    build(root)
+    warnings: list[str] = []
+    with open_index(index_dir(root, settings_of(root))) as store:
+        searcher = Searcher(store, settings_of(root), warnings.append, root=root)
+        quiet = searcher.search("where do cats sleep?", Options(rerank=False))
+        assert warnings == []
+        answer = searcher.search("where do cats sleep?", Options())
+    assert [hit.file for hit in answer.hits] == [hit.file for hit in quiet.hits] == ["b.md", "a.md"]
+    assert [stage.name for stage in answer.stages if not stage.ran] == ["expansion", "rerank"]
+    assert len(warnings) == 1 and "models/none" in warnings[0]
+
+
+def test_a_vector_leg_that_cannot_run_leaves_the_words(tmp_path: Path) -> None:
+    root = corpus(tmp_path, NOTES)
+    build(root)
+    (root / "ragx.toml").write_text('[embeddings]\nmodel = "./models/none"\n')
+    warnings: list[str] = []
+    with open_index(index_dir(root, settings_of(root))) as store:
+        answer = Searcher(store, settings_of(root), warnings.append, root=root).search("cats", Options(rerank=False))
+    assert [hit.file for hit in answer.hits] == ["b.md"]
+    assert [stage.ran for stage in answer.stages if stage.name == "vector"] == [False]
+    assert len(warnings) == 1 and warnings[0].startswith("vector skipped: ")
+
+
+def test_plain_sql_finds_accents_and_words_in_punctuation(tmp_path: Path) -> None:
+    root = corpus(tmp_path, NOTES)
+    build(root)
+    with duckdb.connect(str(index_dir(root, settings_of(root)) / INDEX_NAME), read_only=True) as plain:
+        for words in ("café", "cafe", "vault,", "(Buns!)", '"vault\'s" buns'):
+            assert plain.execute("SELECT path FROM keyword_search($1)", [words]).fetchall() == [("a.md",)], words
