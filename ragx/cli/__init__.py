@@ -1,5 +1,6 @@
 """The command line: parses, calls, and is the one place where an outcome becomes an exit code."""
 
+import contextlib
 import errno
 import io
 import os
@@ -145,7 +146,9 @@ def _fail(who: str, code: str, message: str, hint: str, as_json: bool, exit_code
 
 def _report(code: str, message: str, hint: str, as_json: bool, exit_code: int = 2) -> int:
     if as_json:
-        emit_json({"schema": "ragx.error.v1", "code": code, "message": message, "hint": hint})
+        # A stdout that cannot be written is what failed, or ends with the command anyway.
+        with contextlib.suppress(OSError):
+            emit_json({"schema": "ragx.error.v1", "code": code, "message": message, "hint": hint})
     return exit_code
 
 

@@ -1,5 +1,6 @@
 """The settings in force, from the table in `settings`, a corpus's ragx.toml and ~/.ragxrc."""
 
+from ragx.config.built import check_built_with
 from ragx.config.edit import initial_toml, parse_value, set_value, vouch
 from ragx.config.load import MACHINE_FILE, PROJECT_FILE, Loaded, Source, find_root, index_dir, load, machine_file
 from ragx.config.servers import Server, server
@@ -14,6 +15,7 @@ __all__ = [
     "Server",
     "Setting",
     "Source",
+    "check_built_with",
     "find_root",
     "index_dir",
     "initial_toml",

@@ -9,8 +9,8 @@ from typing import Any
 
 from ragx import __version__
 from ragx.chunking import VERSION as CHUNKING_VERSION
-from ragx.config import Config, index_dir, settings_with_effect
-from ragx.errors import ConfigError, IndexMissing, IndexUnusable
+from ragx.config import Config, check_built_with, index_dir, settings_with_effect
+from ragx.errors import IndexMissing, IndexUnusable
 from ragx.graph import TextGraph, find_communities, link_similar, read_text_graph, read_texts
 from ragx.indexing import building
 from ragx.indexing.embed import OwnSentences, embed_chunks, embed_own_sentences, second_best_cosine
@@ -79,7 +79,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
     with clock.stage("discover"):
         progress.stage("looking for files", None, "files")
         before = _read_published(folder, options)
-        _check_settings(before.meta, config)
+        check_built_with(before.meta.get("full_settings", {}), config)
         rules = {"chunking": CHUNKING_VERSION, "terms": TERMS_VERSION}
         same_rules = before.meta.get("rules") == rules
         scanned_before_ns = before.meta.get("scanned_ns", 0)
@@ -198,18 +198,6 @@ def _read_published(folder: Path, options: Options) -> _Published:
         return _Published(store.meta(), known_files(store), read_text_graph(store), store.value(_INDEX.count_chunks))
 
 
-def _check_settings(meta: dict[str, Any], config: Config) -> None:
-    """Refuses to mix chunks or vectors made with different settings."""
-    before = meta.get("full_settings", {})
-    for name, value in settings_with_effect(config, "full").items():
-        if name in before and before[name] != value:
-            built = _shown(before[name])
-            raise ConfigError(
-                f"{name} is {_shown(value)}, but the index was built with {built}",
-                f"build it anew: ragx index --full, or go back: ragx config set {name} {built}",
-            )
-
-
 def _check_model(meta: dict[str, Any], embedder: Embedder) -> None:
     """Refuses to mix vectors of different weights that go by one name."""
     before = meta.get("embedder", {})
@@ -217,10 +205,6 @@ def _check_model(meta: dict[str, Any], embedder: Embedder) -> None:
         raise IndexUnusable(
             f"the weights of {embedder.model} are not those that the index was built with", "run: ragx index --full"
         )
-
-
-def _shown(value: Any) -> str:
-    return "auto" if value is None else str(value) or '""'
 
 
 def _identity(embedder: Embedder) -> dict[str, Any]:

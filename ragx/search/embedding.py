@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragx.config import Config
+from ragx.config import Config, check_built_with
 from ragx.errors import IndexUnusable
 from ragx.models import load_embedder
 from ragx.store import Store
@@ -19,7 +19,8 @@ _REMEMBERED = 1000
 
 
 def query_embedder(meta: Mapping[str, Any], config: Config, root: Path, announce: Callable[[str], None]) -> Embedder:
-    """The embedding model of the settings; IndexUnusable where the index was built with another."""
+    """The embedding model of the settings; an error where the index was built with another."""
+    check_built_with(meta["full_settings"], config, "embeddings.")
     built = meta["embedder"]
     embedder = load_embedder(config.embeddings, root=root, announce=announce, built=built, prove=False)
     for key in ("model", "fingerprint", "doc_prefix", "query_prefix"):

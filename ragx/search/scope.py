@@ -17,6 +17,8 @@ def set_scope(store: Store, paths: Sequence[str], kinds: Sequence[str]) -> bool:
     store.run(_SEARCH.clear_scope)
     if not paths and not kinds:
         return False
+    if not all(path.strip() for path in paths):
+        raise UsageError("a path to filter by is empty", "name a file, a folder or a glob, or leave --path out")
     files = store.rows(_SEARCH.list_files)
     known = {kind for _, _, kind in files}
     if unknown := sorted(set(kinds) - known):

@@ -255,15 +255,23 @@ class Searcher:
         return self.embedder
 
     def _relevant(self, tokens: Sequence[Sequence[Term]]) -> bool:
-        """Whether a rare term of the query occurs, or a chunk is as near to it as to the corpus's own sentences."""
+        """Whether a chunk is as near to the query as to the corpus's own sentences, or its words say that it is.
+
+        They do if a rare one occurs, or if all that are no stop words do: where notes are much alike, their own
+        sentences are nearer than any question is.
+        """
         nearest, level = self.store.value(_SEARCH.best_cosine), self.meta.get("own_sentence_cosine")
         if nearest is not None and (level is None or nearest >= level):
             return True
-        words = [term for token in tokens for term in token if not is_stop_word(term.form, self.languages)]
-        found = self.store.rows(_SEARCH.term_frequencies, term_ids=[stable_id(term.term) for term in words])
+        words = [[term.term for term in token] for token in tokens if not is_stop_word(token[0].form, self.languages)]
+        term_ids = [stable_id(term) for word in words for term in word]
+        found = self.store.rows(_SEARCH.term_frequencies, term_ids=term_ids)
         if nearest is None:
             return bool(found)
-        return any(df <= max(_RARE_LEAST, _RARE_SHARE * chunk_count) for _, df, chunk_count in found)
+        known = {term_id for term_id, _, _ in found}
+        everything = all(any(stable_id(term) in known for term in word) for word in words)
+        rare = any(df <= max(_RARE_LEAST, _RARE_SHARE * chunk_count) for _, df, chunk_count in found)
+        return rare or (bool(words) and everything)
 
 
 def _passage(headings: Sequence[str], text: str) -> str:
