@@ -50,8 +50,8 @@ def schema(
         print((folder / f"{name}.json").read_text(encoding="utf-8"), end="")
     else:
         # `query` and `query.v1` are near enough to be told what they would be.
-        near = [full for full in names if name in full] or difflib.get_close_matches(name, names, 1, 0)
-        raise UsageError(f"no schema {name}", f"ragx schema {near[0]}")
+        near = [full for full in names if name in full] or difflib.get_close_matches(name, names, 1)
+        raise UsageError(f"no schema {name}", f"ragx schema {near[0]}" if near else "ragx schema")
 
 
 def register(app: typer.Typer) -> None:

@@ -48,7 +48,7 @@ class Lines:
 
     def stage(self, name: str, total: int | None, unit: str) -> None:
         if total != 0:
-            self._say(name if total is None else f"{name}: {total:,} {unit if total != 1 else unit.removesuffix('s')}")
+            self._say(name if total is None else f"{name}: {total:,} {unit if total != 1 else _one(unit)}")
 
     def advance(self, amount: int) -> None:
         pass
@@ -108,3 +108,8 @@ def rate(done: int, total: float | None, speed: float | None, unit: str) -> str:
         return ""
     shown = f"{done:,}/{int(total):,} {unit}"
     return f"{shown}, {speed:.1f}/s" if speed else shown
+
+
+def _one(unit: str) -> str:
+    """files: file; queries: query."""
+    return f"{unit[:-3]}y" if unit.endswith("ies") else unit.removesuffix("s")
