@@ -1,19 +1,19 @@
 -- Views and macros for ad-hoc SQL, stored in the index file: they work in any DuckDB client, without ragx or an extension.
 
-CREATE VIEW embeddings AS
+CREATE OR REPLACE VIEW embeddings AS
 SELECT id, vector FROM embeddings_indexed
 UNION ALL
 SELECT id, vector FROM embeddings_recent;
 COMMENT ON VIEW embeddings IS 'All unit vectors; some belong to texts that are no longer in a chunk';
 
-CREATE VIEW v_chunks AS
+CREATE OR REPLACE VIEW v_chunks AS
 SELECT chunks.*, files.path, files.title, files.kind AS file_kind, embeddings.vector
 FROM chunks
 JOIN files ON files.id = chunks.file_id
 LEFT JOIN embeddings ON embeddings.id = chunks.embedding_id;
 COMMENT ON VIEW v_chunks IS 'Chunks with the path and title of their file and their vector';
 
-CREATE VIEW v_edges AS
+CREATE OR REPLACE VIEW v_edges AS
 SELECT edges.*, source_file.path AS src_path, target_file.path AS dst_path
 FROM edges
 JOIN chunks AS source ON source.id = edges.src
@@ -22,7 +22,7 @@ JOIN files AS source_file ON source_file.id = source.file_id
 JOIN files AS target_file ON target_file.id = target.file_id;
 COMMENT ON VIEW v_edges IS 'Edges with the paths at both ends';
 
-CREATE MACRO neighbors_of(chunk) AS TABLE
+CREATE OR REPLACE MACRO neighbors_of(chunk) AS TABLE
 SELECT edges.dst AS chunk_id, files.path, chunks.line_start, chunks.line_end, edges.kind, edges.weight
 FROM edges
 JOIN chunks ON chunks.id = edges.dst
@@ -30,7 +30,7 @@ JOIN files ON files.id = chunks.file_id
 WHERE edges.src = chunk
 ORDER BY edges.weight DESC, chunk_id;
 
-CREATE MACRO similar_to(chunk, k := 8) AS TABLE
+CREATE OR REPLACE MACRO similar_to(chunk, k := 8) AS TABLE
 SELECT other.id AS chunk_id, other.path, other.line_start, other.line_end,
        array_inner_product(other.vector, this.vector) AS cosine
 FROM v_chunks AS this, v_chunks AS other
@@ -38,7 +38,7 @@ WHERE this.id = chunk AND other.id <> chunk
 ORDER BY cosine DESC, chunk_id
 LIMIT k;
 
-CREATE MACRO keyword_search(words, k := 10, k1 := 1.2, b := 0.75) AS TABLE
+CREATE OR REPLACE MACRO keyword_search(words, k := 10, k1 := 1.2, b := 0.75) AS TABLE
 WITH corpus AS (
     SELECT count(*) AS chunk_count, avg(term_count) AS mean_terms FROM chunks
 ),
@@ -66,7 +66,7 @@ ORDER BY bm25 DESC, chunk_id
 LIMIT k;
 
 -- The last chunk that begins at or before the line; without a line, the first of the file.
-CREATE MACRO find_chunk(place) AS (
+CREATE OR REPLACE MACRO find_chunk(place) AS (
     SELECT min(id)
     FROM (
         SELECT id FROM chunks WHERE id = TRY_CAST(place AS BIGINT)
@@ -81,7 +81,7 @@ CREATE MACRO find_chunk(place) AS (
     )
 );
 
-CREATE MACRO hubs(k := 20, min_weight := 0.55) AS TABLE
+CREATE OR REPLACE MACRO hubs(k := 20, min_weight := 0.55) AS TABLE
 SELECT chunks.id AS chunk_id, files.path, chunks.line_start, chunks.line_end, count(*) AS edge_count, sum(edges.weight) AS strength
 FROM edges
 JOIN chunks ON chunks.id = edges.src
@@ -91,7 +91,7 @@ GROUP BY ALL
 ORDER BY edge_count DESC, strength DESC, chunk_id
 LIMIT k;
 
-CREATE MACRO orphans(min_weight := 0.55) AS TABLE
+CREATE OR REPLACE MACRO orphans(min_weight := 0.55) AS TABLE
 SELECT chunks.id AS chunk_id, files.path, chunks.line_start, chunks.line_end, max(edges.weight) AS strongest
 FROM chunks
 JOIN files ON files.id = chunks.file_id
@@ -100,7 +100,7 @@ GROUP BY ALL
 HAVING coalesce(max(edges.weight), -1) < min_weight
 ORDER BY strongest NULLS FIRST, chunk_id;
 
-CREATE MACRO near_duplicates(cosine := 0.95) AS TABLE
+CREATE OR REPLACE MACRO near_duplicates(cosine := 0.95) AS TABLE
 SELECT
     edges.weight, source_file.path AS path, source.line_start, source.line_end, edges.src AS chunk_id,
     target_file.path AS other_path, target.line_start AS other_line_start, target.line_end AS other_line_end,
@@ -114,7 +114,7 @@ WHERE edges.kind = 'similar' AND edges.weight >= cosine
     AND (source_file.path, source.ordinal) < (target_file.path, target.ordinal)
 ORDER BY edges.weight DESC, path, source.ordinal, other_path, target.ordinal;
 
-CREATE MACRO bridges(k := 20) AS TABLE
+CREATE OR REPLACE MACRO bridges(k := 20) AS TABLE
 SELECT
     edges.weight, edges.kind, source_file.path AS path, source.line_start, source.line_end, edges.src AS chunk_id,
     target_file.path AS other_path, target.line_start AS other_line_start, target.line_end AS other_line_end,
@@ -129,7 +129,7 @@ ORDER BY edges.weight DESC, path, source.ordinal, other_path, target.ordinal
 LIMIT k;
 
 -- The hottest way wins; a step passes on heat x weight x decay, and only along edges that are strong enough.
-CREATE MACRO heat_from(chunk, hops := 2, decay := 0.5, min_weight := 0.55) AS TABLE
+CREATE OR REPLACE MACRO heat_from(chunk, hops := 2, decay := 0.5, min_weight := 0.55) AS TABLE
 WITH RECURSIVE walk (chunk_id, heat, hop, parent) USING KEY (chunk_id) AS (
     SELECT chunk::BIGINT, 1.0::DOUBLE, 0, NULL::BIGINT
     UNION

@@ -6,7 +6,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from ragx.store import create_building
+from ragx.config import index_dir
+from ragx.store import INDEX_NAME, create_building
+from tests.corpora import build, corpus, settings_of
 
 FILES = {1: "a/one.md", 2: "a/two.md", 3: "b/three.md", 4: "c.md"}
 # Chunk: file, ordinal, first and last line.
@@ -118,3 +120,17 @@ def test_views_use_no_window_functions() -> None:
     folder = Path(__file__).parents[1] / "sql"
     texts = [path.read_text(encoding="utf-8") for path in (folder / "views.sql", *(folder / "explore").glob("*.sql"))]
     assert not any("OVER (" in text for text in texts)
+
+
+def test_a_run_renews_the_views_of_an_earlier_version(tmp_path: Path) -> None:
+    root = corpus(tmp_path, {"a.md": "Cats sleep.\n"})
+    build(root)
+    path = index_dir(root, settings_of(root)) / INDEX_NAME
+    path.chmod(0o644)
+    with duckdb.connect(str(path)) as earlier:
+        earlier.execute("DROP MACRO TABLE hubs")
+    path.chmod(0o444)
+    (root / "b.md").write_text("Dogs bark.\n")
+    build(root)
+    with duckdb.connect(str(path), read_only=True) as plain:
+        assert plain.execute("SELECT count(*) FROM hubs()").fetchone() is not None

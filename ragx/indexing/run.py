@@ -150,6 +150,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
         with clock.stage("publish"):
             progress.stage("publishing", None, "")
             store.run(_INDEX.create_chunk_index)
+            store.script("views")  # an earlier version's file has its own
             for key, value in {
                 "ragx_version": __version__,
                 "scanned_ns": scanned_ns,
