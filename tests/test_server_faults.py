@@ -8,7 +8,7 @@ import pytest
 
 from ragx.cli import run
 from ragx.config import load
-from ragx.errors import IndexUnusable, ModelError
+from ragx.errors import ConfigError, ModelError
 from ragx.models import http
 from ragx.models.served import PROBE
 from ragx.search.searcher import Options, Searcher
@@ -297,9 +297,9 @@ def test_a_query_with_a_server_is_one_request(root: Path, server: Server) -> Non
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        (("openai", "onnx"), "the index was built with model 'test-embed', but the settings give 'bge-small-en-v1.5'"),
-        ((MODEL, "other-model"), "the index was built with model 'test-embed', but the settings give 'other-model'"),
-        (("q: ", "query: "), "the index was built with query_prefix 'q: ', but the settings give 'query: '"),
+        (("openai", "onnx"), "embeddings.provider is onnx, but the index was built with openai"),
+        ((MODEL, "other-model"), "embeddings.model is other-model, but the index was built with test-embed"),
+        (("q: ", "query: "), "embeddings.query_prefix is query: , but the index was built with q: "),
     ],
 )
 def test_a_query_never_mixes_models(root: Path, server: Server, setting: tuple[str, str], words: str) -> None:
@@ -309,6 +309,6 @@ def test_a_query_never_mixes_models(root: Path, server: Server, setting: tuple[s
     if setting[1] == "onnx":
         settings = settings.replace(MODEL, "bge-small-en-v1.5")
     write(root, {"ragx.toml": settings})
-    with pytest.raises(IndexUnusable, match=words):
+    with pytest.raises(ConfigError, match=words):
         ask(root, "violins")
     assert server.requests == []
