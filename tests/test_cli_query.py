@@ -291,10 +291,10 @@ def test_a_terminal_gets_marked_words_and_no_color_none(corpus: Corpus) -> None:
     assert "\x1b" not in corpus.ragx("query", "bees", "--top", "1", "--explain")[1]
 
 
-def test_a_query_loads_only_what_it_uses(corpus: Corpus) -> None:
-    heavy = ("httpx", "pyarrow", "huggingface_hub", "graspologic_native", "pathspec", "rich.console")
+def loaded(corpus: Corpus, arguments: list[str], heavy: tuple[str, ...]) -> str:
+    """Which of the modules a command has imported when it ends, as a list in Python's spelling."""
     script = (
-        f"import sys; sys.argv = ['ragx', 'query', 'bees', '--no-rerank', '--json']\n"
+        f"import sys; sys.argv = {['ragx', *arguments]}\n"
         "from ragx.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
@@ -302,21 +302,17 @@ def test_a_query_loads_only_what_it_uses(corpus: Corpus) -> None:
     )
     command = [sys.executable, "-c", script]
     out = subprocess.run(command, cwd=corpus.root, env=corpus.env, capture_output=True, check=True).stdout
-    assert out.splitlines()[-1] == b"[]"
+    return out.decode().splitlines()[-1]
+
+
+def test_a_query_loads_only_what_it_uses(corpus: Corpus) -> None:
+    heavy = ("httpx", "pyarrow", "huggingface_hub", "graspologic_native", "pathspec", "rich.console")
+    assert loaded(corpus, ["query", "bees", "--no-rerank", "--json"], heavy) == "[]"
 
 
 def test_status_loads_nothing_that_only_a_run_needs(corpus: Corpus) -> None:
     heavy = ("numpy", "pyarrow", "graspologic_native", "onnxruntime", "tokenizers", "httpx")
-    script = (
-        f"import sys; sys.argv = ['ragx', 'status', '--json']\n"
-        "from ragx.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        f"print([name for name in {heavy} if sys.modules.get(name)])"
-    )
-    command = [sys.executable, "-c", script]
-    out = subprocess.run(command, cwd=corpus.root, env=corpus.env, capture_output=True, check=True).stdout
-    assert out.splitlines()[-1] == b"[]"
+    assert loaded(corpus, ["status", "--json"], heavy) == "[]"
 
 
 def test_an_index_that_is_up_to_date_says_so_in_one_line(corpus: Corpus) -> None:
