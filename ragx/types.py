@@ -185,7 +185,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class FileHit:
-    """A ranked file: the sum of its best three chunk scores, and the chunks, best first."""
+    """A ranked file: the score of its best chunk, and its chunks, best first."""
 
     file: str
     score: float

@@ -101,7 +101,7 @@ ANSWER = Answer(
         ),
     ),
     files=(
-        FileHit("docs/backup guide.md", 1.73, (5233657954427259, 17), stale=False),
+        FileHit("docs/backup guide.md", 0.93, (5233657954427259, 17), stale=False),
         FileHit("src/vault.py", 0.5, (8051341570342942,), stale=True),
         FileHit("notes/two\nlines \x1b[2J.md", 0.0, (3,)),
     ),

@@ -1,4 +1,4 @@
-"""BM25, fusion, heat and the final score in SQL equal plain Python on random data."""
+"""BM25, fusion, heat and the final score in SQL equal plain Python on random data; files rank as their chunks do."""
 
 import math
 import random
@@ -12,7 +12,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from ragx.search.results import rank_files
 from ragx.store import Store, create_building, statements
+from ragx.types import FileHit
 
 SEARCH = statements("search")
 CLOSE = {"rel": 1e-9, "abs": 1e-12}
@@ -237,3 +239,8 @@ def test_an_empty_index_has_no_candidates(tmp_path: Path) -> None:
         store.run(SEARCH.score_keywords, tokens=[0], term_ids=[1], counts=[1], k1=1.2, b=0.75, scoped=False)
         store.run(SEARCH.fuse, top=100, method="convex", vector_weight=0.6, rrf_k=60)
         assert store.rows(SEARCH.rank, alpha=0.2, beta=0.1, gamma=0.7) == []
+
+
+def test_a_file_of_many_middling_chunks_does_not_pass_the_one_with_the_best() -> None:
+    ranked = [(1, "a.md", 0.9), (2, "long.md", 0.8), (3, "long.md", 0.8), (4, "long.md", 0.7), (5, "a.md", 0.1)]
+    assert rank_files(ranked) == (FileHit("a.md", 0.9, (1, 5)), FileHit("long.md", 0.8, (2, 3, 4)))

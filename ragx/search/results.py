@@ -9,8 +9,6 @@ from ragx.types import FileHit, Hit, Parts, Step
 
 _SEARCH = statements("search")
 
-_FILE_CHUNKS = 3
-
 
 def describe(store: Store, ranked: Sequence[tuple[Any, ...]], *, explain: bool) -> tuple[Hit, ...]:
     """Ranked chunks (rows of `rank`) with their places and texts, and with `explain` the way on which heat came."""
@@ -56,12 +54,10 @@ def _traces(store: Store, chunk_ids: Sequence[int]) -> dict[int, tuple[Step, ...
 
 
 def rank_files(ranked: Sequence[tuple[Any, ...]]) -> tuple[FileHit, ...]:
-    """Files by the sum of their best three chunk scores, ties by path."""
+    """Files in the order of their best chunks, each with the score of that chunk."""
     chunks: dict[str, list[tuple[float, int]]] = {}
     for chunk_id, file, score, *_ in ranked:
         chunks.setdefault(file, []).append((score, chunk_id))
-    files = (
-        FileHit(file, sum(score for score, _ in found[:_FILE_CHUNKS]), tuple(chunk_id for _, chunk_id in found))
-        for file, found in chunks.items()
+    return tuple(
+        FileHit(file, found[0][0], tuple(chunk_id for _, chunk_id in found)) for file, found in chunks.items()
     )
-    return tuple(sorted(files, key=lambda hit: (-hit.score, hit.file)))
