@@ -58,6 +58,4 @@ def rank_files(ranked: Sequence[tuple[Any, ...]]) -> tuple[FileHit, ...]:
     chunks: dict[str, list[tuple[float, int]]] = {}
     for chunk_id, file, score, *_ in ranked:
         chunks.setdefault(file, []).append((score, chunk_id))
-    return tuple(
-        FileHit(file, found[0][0], tuple(chunk_id for _, chunk_id in found)) for file, found in chunks.items()
-    )
+    return tuple(FileHit(file, found[0][0], tuple(chunk_id for _, chunk_id in found)) for file, found in chunks.items())
