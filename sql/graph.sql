@@ -38,7 +38,7 @@ pairs AS (
     JOIN first_chunks USING (embedding_id)
     WHERE chunks.id <> first_chunks.chunk_id
 )
-SELECT src, dst, 'similar', weight
+SELECT src, dst, 'similar', weight, true
 FROM (SELECT a AS src, b AS dst, weight FROM pairs UNION ALL SELECT b, a, weight FROM pairs)
 ORDER BY src, dst;
 

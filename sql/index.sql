@@ -20,7 +20,7 @@ DELETE FROM chunks WHERE file_id IN (SELECT id FROM incoming);
 -- name: add_files
 -- New and changed files.
 INSERT INTO files
-SELECT id, root, path, size, mtime_ns, ctime_ns, inode, content_hash, kind, language, title, encoding, skipped FROM incoming;
+SELECT id, root, path, size, mtime_ns, ctime_ns, inode, content_hash, kind, language, title, encoding, skipped, aliases FROM incoming;
 
 -- name: add_chunks
 -- Their chunks.

@@ -21,7 +21,8 @@ CREATE TABLE files (
     language VARCHAR NOT NULL,
     title VARCHAR NOT NULL,
     encoding VARCHAR NOT NULL,
-    skipped VARCHAR NOT NULL
+    skipped VARCHAR NOT NULL,
+    aliases VARCHAR[] NOT NULL
 );
 COMMENT ON TABLE files IS 'One row a file that was read';
 COMMENT ON COLUMN files.id IS 'hash of root and path';
@@ -37,6 +38,7 @@ COMMENT ON COLUMN files.language IS 'human language of most of its chunks (ISO 6
 COMMENT ON COLUMN files.title IS 'title from the front matter or the first heading; empty: none';
 COMMENT ON COLUMN files.encoding IS 'how the bytes were read';
 COMMENT ON COLUMN files.skipped IS 'why it has no chunks; empty: it was indexed';
+COMMENT ON COLUMN files.aliases IS 'other names, from the front matter';
 
 CREATE TABLE chunks (
     id BIGINT NOT NULL,
@@ -92,13 +94,33 @@ CREATE TABLE edges (
     src BIGINT NOT NULL,
     dst BIGINT NOT NULL,
     kind VARCHAR NOT NULL,
-    weight DOUBLE NOT NULL
+    weight DOUBLE NOT NULL,
+    outward BOOLEAN NOT NULL
 );
-COMMENT ON TABLE edges IS 'Edges between chunks, each in both directions. Similar: the k nearest distinct texts, whatever their weight; copies of a text hang on its first chunk with weight 1';
+COMMENT ON TABLE edges IS 'Edges between chunks, each in both directions. Similar: the k nearest distinct texts, whatever their weight; copies of a text hang on its first chunk with weight 1. The others: what links says, from the chunk that names to the one that is named';
 COMMENT ON COLUMN edges.src IS 'chunks.id';
 COMMENT ON COLUMN edges.dst IS 'chunks.id';
-COMMENT ON COLUMN edges.kind IS 'similar';
-COMMENT ON COLUMN edges.weight IS 'cosine, rounded to 6 decimals';
+COMMENT ON COLUMN edges.kind IS 'similar, link, import, mention or tag';
+COMMENT ON COLUMN edges.weight IS 'similar: cosine, rounded to 6 decimals; others: 1';
+COMMENT ON COLUMN edges.outward IS 'whether src names dst; similar and tag: always';
+
+CREATE TABLE links (
+    chunk_id BIGINT NOT NULL,
+    kind VARCHAR NOT NULL,
+    target VARCHAR NOT NULL,
+    heading VARCHAR NOT NULL,
+    line INTEGER NOT NULL,
+    file_id BIGINT,
+    target_id BIGINT
+);
+COMMENT ON TABLE links IS 'What files say of each other; a link whose target is not there waits for it';
+COMMENT ON COLUMN links.chunk_id IS 'chunks.id of the chunk that holds it';
+COMMENT ON COLUMN links.kind IS 'link (a path), wikilink (the name of a note), import, mention (another file''s title or alias in the text) or tag (of the front matter)';
+COMMENT ON COLUMN links.target IS 'as written';
+COMMENT ON COLUMN links.heading IS 'heading, anchor or ^block of the target that is meant; empty: none';
+COMMENT ON COLUMN links.line IS 'line of the file, from 1';
+COMMENT ON COLUMN links.file_id IS 'files.id of the target; NULL: not in the corpus, or a tag';
+COMMENT ON COLUMN links.target_id IS 'chunks.id of the heading''s first chunk, else of the file''s';
 
 CREATE TABLE communities (
     chunk_id BIGINT NOT NULL,

@@ -21,8 +21,8 @@ from ragx.chunking.webpage import webpage, webpage_text
 from ragx.types import Span, TokenCounter
 
 __all__ = [
-    "READERS", "SECTIONERS", "VERSION", "Section", "Sectioner", "chunk", "front_matter_value", "normalise", "readable",
-    "title_of",
+    "READERS", "SECTIONERS", "VERSION", "Section", "Sectioner", "chunk", "front_matter_value", "normalise",
+    "original_offset", "readable", "title_of",
 ]  # fmt: skip
 
 SECTIONERS: dict[str, Sectioner] = {
@@ -60,19 +60,21 @@ def chunk(text: str, kind: str, counter: TokenCounter, size_tokens: int, overlap
     spans = [
         span for section in join_titles(body, sections) for span in split(body, section, counter, size_tokens, overlap)
     ]
-    dropped = len(text) - len(text.lstrip(_BOM))
-    # The normalised offsets of those line ends that have a second character in the text.
-    pairs = [match.start() - dropped - nth for nth, match in enumerate(re.finditer("\r\n", text))]
-
-    def original(offset: int) -> int:
-        return offset + dropped + bisect_left(pairs, offset)
-
     if extract:
         runs = extract.runs
         spans = [replace(span, start=runs.source_start(span.start), end=runs.source_end(span.end)) for span in spans]
-    if not dropped and not pairs:
+    if len(plain) == len(text):
         return spans
+    original = original_offset(text)
     return [replace(span, start=original(span.start), end=original(span.end)) for span in spans]
+
+
+def original_offset(text: str) -> Callable[[int], int]:
+    """From an offset in the normalised text to the one in `text` itself."""
+    dropped = len(text) - len(text.lstrip(_BOM))
+    # The normalised offsets of those line ends that have a second character in the text.
+    pairs = [match.start() - dropped - nth for nth, match in enumerate(re.finditer("\r\n", text))]
+    return lambda offset: offset + dropped + bisect_left(pairs, offset)
 
 
 def readable(text: str, kind: str) -> str:

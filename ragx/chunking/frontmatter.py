@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import takewhile
 
 from ragx.chunking.sections import clean_title
 
@@ -19,6 +20,10 @@ _BLOCK_SCALAR = re.compile(r"[|>][+-]?[0-9]?[+-]?(?:[ \t]+#.*)?$")
 _SINGLE_QUOTED = re.compile(r"'((?:[^']|'')*)'")
 _DOUBLE_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _COMMENT = re.compile(r"(?:^|[ \t]+)#.*")
+_QUOTES = "\"'"
+_ITEM = re.compile(r"""\[\[[^\[\]\n]*\]\]|"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,\[\]\n"'#]+""")
+_FLOW = re.compile(rf"""\[((?:{_ITEM.pattern}|[,\s#])*+)\]""")
+_DASHED = re.compile(r"[ \t]*-[ \t]+(\S.*)")
 
 
 def front_matter_end(text: str) -> int:
@@ -35,6 +40,26 @@ def front_matter_end(text: str) -> int:
 
 def front_matter_value(text: str, key: str) -> str:
     """A scalar of the top level of the front matter that the text begins with, on one line; "" where there is none."""
+    value, below = _entry(text, key)
+    return clean_title(_scalar(value.strip(), "\n" + below))
+
+
+def front_matter_list(text: str, key: str) -> list[str]:
+    """The items of a list of the top level: one in brackets, one with dashes, or a scalar with commas in it."""
+    value, below = _entry(text, key)
+    value = value.strip()
+    if flow := _FLOW.match(value + "\n" + below):
+        items = _ITEM.findall(flow[1])
+    elif value:
+        items = [value] if value[0] in _QUOTES else value.split(",")
+    else:
+        lines = takewhile(lambda line: not line.strip() or line[0] in " \t-", below.split("\n"))
+        items = [match[1] for line in lines if (match := _DASHED.match(line))]
+    return [item for written in items if (item := clean_title(_scalar(written.strip(), "")))]
+
+
+def _entry(text: str, key: str) -> tuple[str, str]:
+    """What stands behind a key of the top level on its line, and all lines below; nothing where the key is not."""
     end = front_matter_end(text)
     lines = text[:end].rpartition("\n")[0]
     if text.startswith("+"):
@@ -42,9 +67,9 @@ def front_matter_value(text: str, key: str) -> str:
         lines = lines[: table.start()] if table else lines
     found = re.search(rf"""^["']?{re.escape(key)}["']?[ \t]*[:=](?:[ \t]+|$)""", lines, re.MULTILINE | re.IGNORECASE)
     if not found:
-        return ""
+        return "", ""
     value, _, below = lines[found.end() :].partition("\n")
-    return clean_title(_scalar(value.strip(), "\n" + below))
+    return value, below
 
 
 def _names_keys(lines: str, key: re.Pattern[str]) -> bool:

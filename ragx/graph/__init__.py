@@ -1,12 +1,14 @@
 """The graph between chunks: similar edges and communities."""
 
 from ragx.graph.communities import find_communities
+from ragx.graph.links import link_files
 from ragx.graph.similar import TextGraph, Texts, link_similar, read_text_graph, read_texts, vector_matrix
 
 __all__ = [
     "TextGraph",
     "Texts",
     "find_communities",
+    "link_files",
     "link_similar",
     "read_text_graph",
     "read_texts",

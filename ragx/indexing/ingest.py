@@ -12,13 +12,15 @@ import pyarrow as pa
 from ragx.chunking import chunk, normalise, readable, title_of
 from ragx.config.settings import Chunking
 from ragx.files import Document, FileUnreadable, NotText, content_hash, decode, kind_of, line_starts, read
+from ragx.links import aliases, references
 from ragx.store import Store, statements
 from ragx.store.ids import stable_id, text_hash
 from ragx.text import detect, terms
-from ragx.types import Embedder, FileStat, Progress, Skipped
+from ragx.types import Embedder, FileStat, Progress, Skipped, Span
 
 _INDEX = statements("index")
 _KEYWORD = statements("keyword")
+_LINK = statements("links")
 
 ROOT = ""
 _BATCH_CHUNKS = 2_000
@@ -28,7 +30,7 @@ _FILES = pa.schema(
         ("id", pa.int64()), ("root", pa.string()), ("path", pa.string()), ("size", pa.int64()),
         ("mtime_ns", pa.int64()), ("ctime_ns", pa.int64()), ("inode", pa.uint64()), ("content_hash", pa.string()),
         ("kind", pa.string()), ("language", pa.string()), ("title", pa.string()), ("encoding", pa.string()),
-        ("skipped", pa.string()),
+        ("skipped", pa.string()), ("aliases", pa.list_(pa.string())),
     ]
 )  # fmt: skip
 _CHUNKS = pa.schema(
@@ -41,6 +43,13 @@ _CHUNKS = pa.schema(
     ]
 )  # fmt: skip
 
+_LINKS = pa.schema(
+    [
+        ("chunk_id", pa.int64()), ("kind", pa.string()), ("target", pa.string()), ("heading", pa.string()),
+        ("line", pa.int32()),
+    ]
+)  # fmt: skip
+
 
 @dataclass
 class _Batch:
@@ -50,6 +59,7 @@ class _Batch:
     chunks: list[dict[str, Any]] = field(default_factory=list)
     postings: dict[str, list[int]] = field(default_factory=lambda: {"term_id": [], "chunk_id": [], "tf": []})
     forms: set[tuple[str, str]] = field(default_factory=set)
+    links: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,8 @@ def drop_files(store: Store, paths: Iterable[str]) -> None:
     ids = pa.table({"id": pa.array([file_id(path) for path in paths], pa.int64())})
     with store.transaction():
         for statement in (
-            _KEYWORD.touch_dropped_terms, _KEYWORD.drop_postings, _INDEX.drop_chunks, _INDEX.drop_files,
+            _KEYWORD.touch_dropped_terms, _KEYWORD.drop_postings, _LINK.drop_links, _INDEX.drop_chunks,
+            _INDEX.drop_files,
         ):  # fmt: skip
             store.load(statement, ids)
 
@@ -196,9 +207,25 @@ def _add(
                 "embedding_id": embedding_id(embedder, embedder.doc_prefix, read),
             }
         )
+    if spans:
+        batch.links += _link_rows(text, kind, spans, [row["id"] for row in batch.chunks[-len(spans) :]], starts)
     language = min(languages, key=lambda code: (-languages[code], code), default="")
     row = _file_row(stat, data, kind=kind, language=language, title=title, encoding=document.encoding)
-    batch.files.append(row)
+    batch.files.append(row | {"aliases": aliases(normalise(text)) if kind == "markdown" else []})
+
+
+def _link_rows(
+    text: str, kind: str, spans: Sequence[Span], chunk_ids: Sequence[int], line_starts: Sequence[int]
+) -> list[dict[str, Any]]:
+    """The references of a file, each in the last chunk that holds it, and there once."""
+    first_characters = [span.start for span in spans]
+    rows: dict[tuple[int, str, str, str], dict[str, Any]] = {}
+    for reference in references(text, kind):
+        chunk_id = chunk_ids[max(0, bisect_right(first_characters, reference.start) - 1)]
+        line = bisect_right(line_starts, reference.start)
+        key = (chunk_id, reference.kind, reference.target, reference.heading)
+        rows.setdefault(key, dict(zip(_LINKS.names, (*key, line), strict=True)))
+    return list(rows.values())
 
 
 def _file_row(stat: FileStat, data: bytes, **known: str) -> dict[str, Any]:
@@ -212,6 +239,7 @@ def _file_row(stat: FileStat, data: bytes, **known: str) -> dict[str, Any]:
         "inode": stat.inode,
         "content_hash": content_hash(data),
         **dict.fromkeys(("kind", "language", "title", "encoding", "skipped"), ""),
+        "aliases": [],
         **known,
     }
 
@@ -239,3 +267,4 @@ def _write(store: Store, batch: _Batch) -> None:
         store.load(_INDEX.add_chunks, pa.Table.from_pylist(batch.chunks, _CHUNKS))
         store.load(_KEYWORD.stage_postings, postings)
         store.load(_KEYWORD.stage_forms, spellings)
+        store.load(_LINK.add_links, pa.Table.from_pylist(batch.links, _LINKS))

@@ -11,7 +11,7 @@ from ragx import __version__
 from ragx.chunking import VERSION as CHUNKING_VERSION
 from ragx.config import Config, check_built_with, index_dir, settings_with_effect
 from ragx.errors import IndexMissing, IndexUnusable
-from ragx.graph import TextGraph, find_communities, link_similar, read_text_graph, read_texts
+from ragx.graph import TextGraph, find_communities, link_files, link_similar, read_text_graph, read_texts
 from ragx.indexing import building
 from ragx.indexing.embed import OwnSentences, embed_chunks, embed_own_sentences, second_best_cosine
 from ragx.indexing.ingest import create_staging, drop_files, ingest, settle_terms, touch_files
@@ -20,6 +20,7 @@ from ragx.indexing.lock import exclusive
 from ragx.indexing.place import check_place
 from ragx.indexing.plan import KnownFile, Plan, known_files, make_plan
 from ragx.indexing.vectors import open_segments, settle_segments
+from ragx.links import VERSION as LINKS_VERSION
 from ragx.models import load_embedder
 from ragx.store import INDEX_NAME, explained, open_index, statements
 from ragx.text import VERSION as TERMS_VERSION
@@ -80,7 +81,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
         progress.stage("looking for files", None, "files")
         before = _read_published(folder, options)
         check_built_with(before.meta.get("full_settings", {}), config)
-        rules = {"chunking": CHUNKING_VERSION, "terms": TERMS_VERSION}
+        rules = {"chunking": CHUNKING_VERSION, "terms": TERMS_VERSION, "links": LINKS_VERSION}
         same_rules = before.meta.get("rules") == rules
         scanned_before_ns = before.meta.get("scanned_ns", 0)
         plan = make_plan(root, config.corpus, folder, before.files, scanned_before_ns, reread=not same_rules)
@@ -142,6 +143,9 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             texts = read_texts(store, embedder.dimension)
             link_similar(store, texts, before.graph if same_graph else TextGraph.empty(), config.graph.k, progress)
             own_cosine = second_best_cosine(store, texts, sentences)
+        with clock.stage("links"):
+            progress.stage("following links", None, "")
+            link_files(store)
         with clock.stage("communities"):
             progress.stage("finding communities", None, "")
             find_communities(store, config.communities)

@@ -18,7 +18,7 @@ from ragx.store.statements import Statement, script, statements
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA = 1
+SCHEMA = 2
 """Number of the data model; another number in the file means another ragx wrote it."""
 
 INDEX_NAME = "index.duckdb"
