@@ -1,4 +1,4 @@
-"""References of Markdown: inline and reference links, wikilinks and embeds, HTML links, and those of the front matter."""
+"""References of Markdown: inline and by label, wikilinks and embeds, HTML links, and those of the front matter."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from ragx.links.reference import LINK, TAG, WIKILINK, Reference
 
 _ANY = re.compile(r"\]\(|\[\[|\]:|<a\b", re.IGNORECASE)
 _HIDDEN = re.compile(
-    r"(?<!`)(`+)(?!`)(?:[^`\n]|(?!\1(?!`))`|\n(?!\s*\n))*?(?<!`)\1(?!`)|<!--[\s\S]*?(?:-->|\Z)|%%[\s\S]*?(?:%%|\Z)"
+    r"(?<!`)(`+)(?!`)(?:[^`\n]|(?!\1(?!`))`|\n(?!\s*\n))*?(?<!`)\1(?!`)|<!--[\s\S]*?(?:-->|\Z)|%%[^\n]*?%%"
 )
 _DESTINATION = r"(?:<(?P<angled>[^<>\n]*)>|(?P<bare>[^\s()<]*(?:\([^\s()]*\)[^\s()]*)*))"
 _TITLE = r"""(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?"""

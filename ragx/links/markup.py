@@ -27,7 +27,8 @@ def _reader(hidden: str, *patterns: str) -> Callable[[str], list[Reference]]:
 # What is never closed is hidden to the end: looking for its end again and again would take quadratic time.
 html = _reader(r"<!--[\s\S]*?(?:-->|\Z)|<(script|style|template)\b[\s\S]*?(?:</\1\b|\Z)", HREF)
 restructuredtext = _reader(
-    r"^([ ]*)\.\.[ ](?:code|code-block|sourcecode|literalinclude)::[^\n]*(?:\n(?:\1[ ]+[^\n]*|[ ]*$))*|``(?:(?!``)[^\n])+``",
+    r"^([ ]*)\.\.[ ](?:code|code-block|sourcecode|literalinclude)::[^\n]*(?:\n(?:\1[ ]+[^\n]*|[ ]*$))*"
+    r"|``(?:(?!``)[^\n])+``",
     r":doc:`(?:[^`<>\n]*<)?([^`<>\n]+)>?`",
     r"(?<!:)`[^`<>\n]*<([^`<>\s]+\.rst(?:#[^`<>\s]*)?)>`_",
     r"^[ ]*\.\.[ ]include::[ ]*(\S+)",

@@ -5,7 +5,8 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from posixpath import commonprefix, dirname, join, normpath
+from itertools import takewhile
+from posixpath import dirname, join, normpath
 
 from ragx.links.reference import IMPORT, LINK, WIKILINK
 
@@ -146,12 +147,10 @@ class Corpus:
         first, *parts = target.split("::")
         base = inside
         if first == "crate":
-            roots = [
-                one for one in _ancestors(source) if any(join(one, root) in self._ids for root in _CRATE_ROOTS[:2])
-            ]
-            if not roots:
+            root = self._upwards(source, _CRATE_ROOTS[:2])
+            if root is None:
                 return None
-            base = roots[0]
+            base = dirname(root)
         while first == "super":
             base = dirname(base)
             if not parts or parts[0] != "super":
@@ -207,13 +206,17 @@ def _nearest(paths: Sequence[str], source: str) -> str | None:
 
     def distance(path: str) -> tuple[int, int, str]:
         there = dirname(path).split("/")
-        return (-len(commonprefix([here, there])), len(there), path)  # type: ignore[arg-type]  # of lists too
+        return (-_common_start(here, there), len(there), path)
 
     return min(paths, key=distance)
 
 
 def _common_end(one: Sequence[str], other: Sequence[str]) -> int:
-    return len(commonprefix([one[::-1], other[::-1]]))  # type: ignore[type-var]  # of lists too
+    return _common_start(one[::-1], other[::-1])
+
+
+def _common_start(one: Sequence[str], other: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _fold(name: str) -> str:
