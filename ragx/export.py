@@ -22,6 +22,7 @@ TABLES = {
     "chunks": _EXPORT.export_chunks,
     "embeddings": _EXPORT.export_embeddings,
     "edges": _EXPORT.export_edges,
+    "links": _EXPORT.export_links,
     "communities": _EXPORT.export_communities,
 }
 

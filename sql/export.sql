@@ -1,6 +1,6 @@
 -- name: export_files
 -- What is the machine's alone (inode, change time) stays behind.
-SELECT id, root, path, size, mtime_ns, content_hash, kind, language, title, encoding, skipped FROM files ORDER BY id;
+SELECT id, root, path, size, mtime_ns, content_hash, kind, language, title, encoding, skipped, aliases FROM files ORDER BY id;
 
 -- name: export_chunks
 -- With their text.
@@ -24,7 +24,11 @@ SELECT id, vector FROM embeddings WHERE id IN (SELECT embedding_id FROM chunks) 
 
 -- name: export_edges
 -- In both directions.
-SELECT src, dst, kind, weight FROM edges ORDER BY src, dst, kind;
+SELECT src, dst, kind, weight, outward FROM edges ORDER BY src, dst, kind;
+
+-- name: export_links
+-- Those that lead nowhere too.
+SELECT chunk_id, kind, target, heading, line, file_id, target_id FROM links ORDER BY chunk_id, line, kind, target, heading;
 
 -- name: export_communities
 -- Of the chunks that have an edge.

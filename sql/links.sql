@@ -46,6 +46,10 @@ DELETE FROM links;
 -- Links with their targets.
 INSERT INTO links SELECT chunk_id, kind, target, heading, line, file_id, target_id FROM incoming;
 
+-- name: create_plain
+-- A text's words without accents and marks, one blank between them.
+CREATE TEMP MACRO IF NOT EXISTS plain(words) AS trim(regexp_replace(strip_accents(words), '[^\p{L}\p{N}]+', ' ', 'g'));
+
 -- name: add_mentions
 -- A file's title or alias in the text of another is a link too. `incoming` holds the names (file_id, name, forms): only chunks that
 -- hold the rarest word of a name are read. A name that several files bear names none of them, and one that too many files mention is
@@ -101,10 +105,6 @@ SELECT
 FROM found
 WHERE file_id NOT IN (SELECT file_id FROM hubs)
 ORDER BY id, name, file_id;
-
--- name: create_plain
--- A text's words without accents and marks, one blank between them.
-CREATE OR REPLACE TEMP MACRO plain(words) AS trim(regexp_replace(strip_accents(words), '[^\p{L}\p{N}]+', ' ', 'g'));
 
 -- name: drop_link_edges
 -- Forgets the edges that links make.

@@ -204,7 +204,7 @@ FROM parts;
 INSERT INTO heat
 WITH RECURSIVE
 followed AS (
-    SELECT src, dst, weight FROM edges WHERE weight >= $min_edge_sim
+    SELECT src, dst, weight FROM edges WHERE kind = 'similar' AND weight >= $min_edge_sim
 ),
 degrees AS MATERIALIZED (
     SELECT src AS chunk_id, sum(weight ORDER BY dst) AS degree FROM followed GROUP BY src

@@ -21,7 +21,7 @@ from tests.rendered import valid
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = corpus(tmp_path_factory.mktemp("export"), NOTES)
+    root = corpus(tmp_path_factory.mktemp("export"), {**NOTES, "links.md": "See [[backups]] and [more](gone.md).\n"})
     build(root)
     return root
 
@@ -50,7 +50,7 @@ def test_the_manifest_says_what_is_there(exported: Path) -> None:
 
 def test_rows_are_those_of_the_index_in_the_order_of_ids(root: Path, exported: Path) -> None:
     rows = dump(root)
-    for name in ("edges", "communities"):
+    for name in ("edges", "links", "communities"):
         assert [tuple(row.values()) for row in pq.read_table(exported / f"{name}.parquet").to_pylist()] == rows[name]
     for name in ("files", "chunks", "embeddings"):
         ids = pq.read_table(exported / f"{name}.parquet")["id"].to_pylist()

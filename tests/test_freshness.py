@@ -35,7 +35,7 @@ class Corpus:
         stat = stat_of(self.root, path)
         self.store.connection.execute("DELETE FROM files WHERE path = $1", [path])
         self.store.connection.execute(
-            "INSERT INTO files VALUES (1, '', $1, $2, $3, $4, $5, $6, '', '', '', '', '')",
+            "INSERT INTO files VALUES (1, '', $1, $2, $3, $4, $5, $6, '', '', '', '', '', [])",
             [path, stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, content_hash(data)],
         )
 

@@ -76,7 +76,7 @@ def test_communities_are_numbered_by_size_then_smallest_member(tmp_path: Path) -
     with create_building(tmp_path / "index.duckdb", 3) as store:
         groups = [(50, 60), (10, 20), (30, 40, 70)]
         edges = [(a, b) for group in groups for a in group for b in group if a != b]
-        store.connection.executemany("INSERT INTO edges VALUES ($1, $2, 'similar', 0.9)", edges)
+        store.connection.executemany("INSERT INTO edges VALUES ($1, $2, 'similar', 0.9, true)", edges)
         find_communities(store, Communities())
         found = store.connection.execute("FROM communities ORDER BY community, chunk_id").fetchall()
     assert found == [(30, 0), (40, 0), (70, 0), (10, 1), (20, 1), (50, 2), (60, 2)]

@@ -20,6 +20,10 @@ PARAGRAPHS = (
     "Kittens sleep even more, and dream.\n",
     "# Garden\n\nTomatoes want sun, water and patience.\n",
     "",
+    "---\ntags: [disks]\naliases: [Vault]\nrelated: '[[c]]'\n---\n",
+    "See [the notes](sub/d.md#backups), [[a]], [c](./c.txt) and [[Garden#Sun|the sun]].\n",
+    "from sub import d\nimport sub.d\n",
+    "The garden, and Zonnepanelen above it; Restoring takes a day.\n",
 )
 
 contents = st.lists(st.sampled_from(PARAGRAPHS), max_size=4).map("\n".join)
@@ -141,5 +145,5 @@ def test_ten_copies_of_a_note_do_not_fill_each_others_lists(tmp_path: Path) -> N
     rows = dump(root)
     texts = {row[0]: row[5] for row in rows["chunks"]}
     first = min(chunk for chunk, text in texts.items() if "Cats" in text)
-    neighbors = {texts[dst] for src, dst, _, weight in rows["edges"] if src == first and "Cats" not in texts[dst]}
+    neighbors = {texts[dst] for src, dst, _, weight, _ in rows["edges"] if src == first and "Cats" not in texts[dst]}
     assert len(neighbors) == 5

@@ -22,7 +22,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
     with create_building(path, 2) as store:
         run = store.connection.execute
         for number, name in FILES.items():
-            run(f"INSERT INTO files VALUES ({number}, '', '{name}', 1, 0, 0, 0, '', 'markdown', '', '', 'utf-8', '')")
+            run(f"INSERT INTO files VALUES ({number}, '', '{name}', 1, 0, 0, 0, '', 'markdown', '', '', 'utf-8', '', [])")
         for number, (file, ordinal, first, last) in CHUNKS.items():
             run(
                 f"INSERT INTO chunks VALUES ({number}, {file}, {ordinal}, 'section', [], 'text', '', 0, 1, "
@@ -31,7 +31,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
             run(f"INSERT INTO embeddings_recent VALUES ({number}, [1, 0])")
         for (one, other), weight in PAIRS.items():
             run(
-                f"INSERT INTO edges VALUES ({one}, {other}, 'similar', {weight}), ({other}, {one}, 'similar', {weight})"
+                f"INSERT INTO edges VALUES ({one}, {other}, 'similar', {weight}, true), ({other}, {one}, 'similar', {weight}, true)"
             )
     return duckdb.connect(str(path), read_only=True)
 
