@@ -21,7 +21,8 @@ from tests.rendered import valid
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = corpus(tmp_path_factory.mktemp("export"), {**NOTES, "links.md": "See [[backups]] and [more](gone.md).\n"})
+    linked = {"garden/garlic.md": f"{NOTES['garden/garlic.md']}See [[honey]] and [more](gone.md).\n"}
+    root = corpus(tmp_path_factory.mktemp("export"), NOTES | linked)
     build(root)
     return root
 
@@ -161,6 +162,7 @@ def test_the_command_line(
         "files.parquet                 6 rows\n"
         "chunks.parquet                7 rows\n"
         f"edges.parquet        {len(dump(root)['edges']):>10} rows\n"
+        "links.parquet                 2 rows\n"
         "communities.parquet           7 rows\n",
         "",
     )

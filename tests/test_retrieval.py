@@ -43,7 +43,9 @@ class Corpus:
         )
         execute("INSERT INTO embeddings_recent VALUES ($1, $2)", list(self.vectors.items()))
         self.store.connection.execute("INSERT INTO embeddings_indexed VALUES (0, [9, 9, 9])")  # of no chunk
-        self.store.connection.execute("INSERT INTO files SELECT 1, '', 'file.md', 0, 0, 0, 0, '', '', '', '', '', '', []")
+        self.store.connection.execute(
+            "INSERT INTO files SELECT 1, '', 'file.md', 0, 0, 0, 0, '', '', '', '', '', '', []"
+        )
         postings = [(term, chunk, tf) for chunk, words in self.words.items() for term, tf in Counter(words).items()]
         execute("INSERT INTO postings VALUES ($1, $2, $3)", postings)
         df = Counter(term for term, _, _ in postings)

@@ -22,7 +22,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
     with create_building(path, 2) as store:
         run = store.connection.execute
         for number, name in FILES.items():
-            run(f"INSERT INTO files VALUES ({number}, '', '{name}', 1, 0, 0, 0, '', 'markdown', '', '', 'utf-8', '', [])")
+            known = "1, 0, 0, 0, '', 'markdown', '', '', 'utf-8', '', []"
+            run(f"INSERT INTO files VALUES ({number}, '', '{name}', {known})")
         for number, (file, ordinal, first, last) in CHUNKS.items():
             run(
                 f"INSERT INTO chunks VALUES ({number}, {file}, {ordinal}, 'section', [], 'text', '', 0, 1, "
@@ -30,9 +31,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
             )
             run(f"INSERT INTO embeddings_recent VALUES ({number}, [1, 0])")
         for (one, other), weight in PAIRS.items():
-            run(
-                f"INSERT INTO edges VALUES ({one}, {other}, 'similar', {weight}, true), ({other}, {one}, 'similar', {weight}, true)"
-            )
+            for pair in (f"{one}, {other}", f"{other}, {one}"):
+                run(f"INSERT INTO edges VALUES ({pair}, 'similar', {weight}, true)")
     return duckdb.connect(str(path), read_only=True)
 
 
