@@ -70,11 +70,12 @@ MACROS = {
     "neighbors_of": "the chunks that a chunk has edges to, strongest first",
     "similar_to": "the `k` nearest chunks by cosine",
     "keyword_search": "the `k` best chunks for plain words, by BM25",
-    "hubs": "the `k` chunks with the most edges of at least `min_weight`",
-    "orphans": "the chunks without a similar edge of at least `min_weight`",
+    "backlinks": "which lines of other files link to the file at `path`, import it or mention it",
+    "hubs": "the `k` chunks with the most edges, similar ones of at least `min_weight`",
+    "orphans": "the chunks without a similar edge of at least `min_weight`, of files without a link from or to another",
     "near_duplicates": "pairs of chunks with at least this cosine, copies first",
-    "bridges": "the `k` strongest edges between files of different folders",
-    "heat_from": "where heat from a chunk gets to in `hops` steps of heat x weight x `decay`; the hottest way counts",
+    "bridges": "the `k` strongest edges of a kind between files of different folders",
+    "heat_from": "where heat from a chunk gets to in `hops` steps, each heat x weight x `decay`, along links and similar edges",
     "find_chunk": "the id of the chunk at `'PATH:LINE'`; an id stays what it is",
 }
 

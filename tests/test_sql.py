@@ -28,12 +28,13 @@ from tests.rendered import valid
 
 Ask = Callable[..., tuple[int, str, str]]
 
+PLAN = "Order [cloves](garden/garlic.md) in time.\n\nThen see to the [[Cellar]].\n"
 ENDLESS = "SELECT count(*) FROM range(100000000000) a, range(1000000) b WHERE a.range % 7 = b.range % 5"
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = corpus(tmp_path_factory.mktemp("sql"), NOTES)
+    root = corpus(tmp_path_factory.mktemp("sql"), NOTES | {"plan.md": PLAN})
     build(root)
     return root
 
@@ -193,7 +194,7 @@ def test_embed_is_the_vector_of_a_query(ask: Ask) -> None:
 @pytest.mark.parametrize("name", sorted(cookbook()))
 def test_every_recipe_answers(root: Path, name: str) -> None:
     recipe = cookbook()[name]
-    needed = {"chunk": "garden/bees.md:3", "words": "restore backup"}
+    needed = {"chunk": "garden/bees.md:3", "words": "restore backup", "path": "garden/garlic.md"}
     values = {key: value or needed[key] for key, value in recipe.parameters.items()}
     found = one(root, recipe.sql, **values)
     if name == "orphans":
@@ -210,12 +211,16 @@ def test_recipes_say_what_is_so(root: Path) -> None:
     assert answers("similar", chunk="garden/bees.md", k="1")[0][1] == "garden/honey.md"
     assert answers("keyword_search", words="GARLIC frost")[0][1] == "garden/garlic.md"
     assert answers("near_duplicates")[0][:2] == (1.0, "house/backup.md")
-    assert sum(row[1] for row in answers("degrees")) == sum(row[3] for row in answers("kinds")) == 7
+    assert sum(row[1] for row in answers("degrees")) == sum(row[3] for row in answers("kinds")) == 8
     assert answers("largest_files", k="1")[0][:3] == ("house/backup.md", len(NOTES["house/backup.md"]), "markdown")
     assert [row[0] for row in answers("term_statistics", like="honey%")] == ["honey"]
-    assert dict(answers("last_run"))["files_added"] == "6"
+    assert dict(answers("last_run"))["files_added"] == "7"
+    assert answers("backlinks", path="garden/garlic.md")[0][:4] == ("plan.md", 1, "link", "garden/garlic.md")
+    assert answers("unresolved_links") == [("plan.md", 3, "wikilink", "Cellar", "")]
+    assert answers("bridges", kind="link")[0][2] == "plan.md"
+    assert {row[0]: row[3] for row in answers("stale_files")}["garden/garlic.md"] == 1
     communities = answers("communities")
-    assert sum(row[1] for row in communities) == 7
+    assert sum(row[1] for row in communities) == 8
     assert any("bees" in row[3] for row in communities)
 
 

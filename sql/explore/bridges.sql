@@ -1,4 +1,5 @@
 -- name: bridges
--- The strongest edges between files of different folders.
+-- The strongest edges of a kind (similar, link, import, mention, tag) between files of different folders.
 -- parameter: k = 20
-FROM bridges(k := $k::INTEGER);
+-- parameter: kind = similar
+FROM bridges(k := $k::INTEGER, kind := $kind);

@@ -5,7 +5,7 @@ SELECT degree, count(*) AS chunks
 FROM (
     SELECT chunks.id, count(edges.dst) AS degree
     FROM chunks
-    LEFT JOIN edges ON edges.src = chunks.id AND edges.weight >= $min_weight::DOUBLE
+    LEFT JOIN edges ON edges.src = chunks.id AND (edges.kind <> 'similar' OR edges.weight >= $min_weight::DOUBLE)
     GROUP BY chunks.id
 )
 GROUP BY degree
