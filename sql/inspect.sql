@@ -126,7 +126,7 @@ targets AS MATERIALIZED (
 ),
 walk (chunk_id, strength, path) USING KEY (chunk_id) AS (
     SELECT unnest($sources::BIGINT[]), 1::DOUBLE, []::BIGINT[]
-    UNION
+    UNION ALL
     SELECT arrivals.chunk_id, arrivals.strength, arrivals.path
     FROM (
         SELECT

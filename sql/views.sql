@@ -172,7 +172,7 @@ LIMIT k;
 CREATE OR REPLACE MACRO heat_from(chunk, hops := 2, decay := 0.5, min_weight := 0.55) AS TABLE
 WITH RECURSIVE walk (chunk_id, heat, hop, parent, kind) USING KEY (chunk_id) AS (
     SELECT chunk::BIGINT, 1.0::DOUBLE, 0, NULL::BIGINT, NULL::VARCHAR
-    UNION
+    UNION ALL
     SELECT arrivals.chunk_id, arrivals.heat, arrivals.hop, arrivals.came.parent, arrivals.came.kind
     FROM (
         SELECT

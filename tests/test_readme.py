@@ -75,7 +75,7 @@ MACROS = {
     "orphans": "the chunks without a similar edge of at least `min_weight`, of files without a link from or to another",
     "near_duplicates": "pairs of chunks with at least this cosine, copies first",
     "bridges": "the `k` strongest edges of a kind between files of different folders",
-    "heat_from": "where heat from a chunk gets to in `hops` steps, each heat x weight x `decay`, along links and similar edges",
+    "heat_from": "where heat from a chunk gets to in `hops` steps of heat x weight x `decay`; the hottest way counts",
     "find_chunk": "the id of the chunk at `'PATH:LINE'`; an id stays what it is",
 }
 
