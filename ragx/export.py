@@ -24,6 +24,7 @@ TABLES = {
     "edges": _EXPORT.export_edges,
     "links": _EXPORT.export_links,
     "communities": _EXPORT.export_communities,
+    "community_labels": _EXPORT.export_community_labels,
 }
 
 # 384 float32 a row make 30 MB of it.

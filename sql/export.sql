@@ -33,3 +33,7 @@ SELECT chunk_id, kind, target, heading, line, file_id, target_id FROM links ORDE
 -- name: export_communities
 -- Of the chunks that have an edge.
 SELECT chunk_id, community FROM communities ORDER BY chunk_id;
+
+-- name: export_community_labels
+-- What each is about.
+SELECT community, size, name, terms, chunk_id, headings, content_hash FROM community_labels ORDER BY community;

@@ -54,6 +54,85 @@ DELETE FROM communities;
 -- The new communities.
 INSERT INTO communities SELECT chunk_id, community FROM incoming ORDER BY chunk_id;
 
+-- name: list_communities
+-- The numbers of the communities.
+SELECT DISTINCT community FROM communities ORDER BY community;
+
+-- name: rank_terms
+-- The terms that tell each community from the others, best first: class-based TF-IDF (Grootendorst 2022), with the square root
+-- of each chunk's tf, so that no chunk speaks for its community alone. What stands in a third of all other chunks tells nothing.
+-- With each term the chunks of the community that hold it most. Whole millionths, as sums of floats depend on their order.
+WITH counts AS (
+    SELECT communities.community, postings.term_id, sum(round(1e6 * sqrt(postings.tf))::BIGINT) AS tf, count(*) AS df
+    FROM communities
+    JOIN postings ON postings.chunk_id = communities.chunk_id
+    WHERE postings.term_id NOT IN (SELECT unnest($stop_ids::BIGINT[]))
+    GROUP BY communities.community, postings.term_id
+),
+totals AS (
+    SELECT term_id, sum(tf) AS tf, sum(df) AS df FROM counts GROUP BY term_id
+),
+sizes AS (
+    SELECT community, count(*) AS size FROM communities GROUP BY community
+),
+classes AS (
+    SELECT sum(tf) / count(DISTINCT community) AS mean_tf, (SELECT count(*) FROM communities) AS size FROM counts
+),
+weighted AS (
+    SELECT
+        counts.community, counts.term_id, terms.term,
+        round(counts.tf * ln(1 + classes.mean_tf / totals.tf)) AS weight
+    FROM counts
+    JOIN totals USING (term_id)
+    JOIN terms ON terms.id = counts.term_id
+    JOIN sizes USING (community)
+    CROSS JOIN classes
+    WHERE length(terms.term) > 1 AND regexp_matches(terms.term, '^\p{L}')
+    AND 3 * (totals.df - counts.df) <= classes.size - sizes.size
+),
+best AS (
+    SELECT community, unnest(list({term_id: term_id, weight: weight, term: term} ORDER BY weight DESC, term)[:$most], recursive := true)
+    FROM weighted
+    GROUP BY community
+)
+SELECT
+    best.community, best.term,
+    list(postings.chunk_id ORDER BY postings.tf DESC, postings.chunk_id)[:$spoken] AS chunk_ids
+FROM best
+JOIN postings ON postings.term_id = best.term_id
+JOIN communities ON communities.chunk_id = postings.chunk_id AND communities.community = best.community
+GROUP BY best.community, best.term, best.weight
+ORDER BY best.community, best.weight DESC, best.term;
+
+-- name: read_wording
+-- What the terms of chunks are written in.
+SELECT chunks.id, chunks.text, chunks.headings, chunks.language, files.kind, files.path, files.title
+FROM chunks
+JOIN files ON files.id = chunks.file_id
+WHERE chunks.id IN (SELECT unnest($chunk_ids::BIGINT[]));
+
+-- name: drop_labels
+-- Forgets what the communities were about.
+DELETE FROM community_labels;
+
+-- name: add_labels
+-- What each community is about.
+INSERT INTO community_labels
+SELECT members.community, members.size, incoming.name, incoming.terms, members.chunk_id, chunks.headings, members.content_hash
+FROM (
+    SELECT
+        v_communities.community,
+        count(*) AS size,
+        arg_max(v_communities.chunk_id, (v_communities.strength, -v_communities.chunk_id)) AS chunk_id,
+        md5(string_agg(chunks.text_hash, ' ' ORDER BY chunks.text_hash)) AS content_hash
+    FROM v_communities
+    JOIN chunks ON chunks.id = v_communities.chunk_id
+    GROUP BY v_communities.community
+) AS members
+JOIN incoming ON incoming.community = members.community
+JOIN chunks ON chunks.id = members.chunk_id
+ORDER BY members.community;
+
 -- name: count_edges
 -- How many edges; each stands in both directions.
 SELECT count(*) // 2 FROM edges;

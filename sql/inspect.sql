@@ -59,63 +59,25 @@ WHERE chunks.id IN (SELECT unnest($chunk_ids::BIGINT[]));
 SELECT dst, kind, weight FROM edges WHERE src = $chunk_id ORDER BY weight DESC, dst, kind;
 
 -- name: list_communities
--- Communities by number, each with its size, its files and those with the most chunks.
-WITH per_file AS (
-    SELECT communities.community, files.path, count(*) AS chunk_count
-    FROM communities
-    JOIN chunks ON chunks.id = communities.chunk_id
-    JOIN files ON files.id = chunks.file_id
-    GROUP BY communities.community, files.path
-)
+-- Communities by number: what they are about, and their files, those with the most chunks by name.
 SELECT
-    community,
-    sum(chunk_count)::BIGINT AS size,
-    count(*) AS file_count,
-    list(path ORDER BY chunk_count DESC, path)[:$most] AS paths,
-    list(chunk_count ORDER BY chunk_count DESC, path)[:$most] AS chunk_counts
-FROM per_file
-GROUP BY community
+    community_labels.community, community_labels.size, community_labels.name, community_labels.terms,
+    community_labels.chunk_id, community_labels.content_hash, spread.file_count, spread.paths, spread.chunk_counts
+FROM community_labels
+JOIN (
+    SELECT
+        community,
+        count(*) AS file_count,
+        list(path ORDER BY chunk_count DESC, path)[:$most] AS paths,
+        list(chunk_count ORDER BY chunk_count DESC, path)[:$most] AS chunk_counts
+    FROM (SELECT community, path, count(*) AS chunk_count FROM v_communities GROUP BY community, path)
+    GROUP BY community
+) AS spread USING (community)
 ORDER BY community;
 
 -- name: list_members
 -- The chunks of a community, those with the strongest edges inside it first.
-SELECT communities.chunk_id
-FROM communities
-LEFT JOIN edges ON edges.src = communities.chunk_id
-LEFT JOIN communities AS other ON other.chunk_id = edges.dst
-WHERE communities.community = $community
-GROUP BY communities.chunk_id
-ORDER BY round(coalesce(sum(edges.weight) FILTER (other.community = $community), 0), 6) DESC, communities.chunk_id;
-
--- name: rank_terms
--- The terms that tell each community from the others, best first, each as its shortest form: class-based TF-IDF (Grootendorst
--- 2022), with the square root of each chunk's tf, so that no chunk speaks for its community alone.
-WITH counts AS (
-    SELECT communities.community, postings.term_id, sum(sqrt(postings.tf)) AS tf
-    FROM communities
-    JOIN postings ON postings.chunk_id = communities.chunk_id
-    GROUP BY communities.community, postings.term_id
-),
-totals AS (
-    SELECT term_id, sum(tf) AS tf FROM counts GROUP BY term_id
-),
-classes AS (
-    SELECT sum(tf) / count(DISTINCT community) AS mean_tf FROM counts
-),
-spelled AS (
-    SELECT term_id, arg_min(form, (length(form), form)) AS form FROM forms GROUP BY term_id
-),
-weighted AS (
-    SELECT
-        counts.community, spelled.form,
-        round(counts.tf * ln(1 + classes.mean_tf / totals.tf), 6) AS weight
-    FROM counts
-    JOIN totals USING (term_id)
-    JOIN spelled USING (term_id)
-    CROSS JOIN classes
-    WHERE length(spelled.form) > 1 AND regexp_matches(spelled.form, '^\p{L}')
-)
-SELECT community, list(form ORDER BY weight DESC, form)[:$most] FROM weighted GROUP BY community;
+SELECT chunk_id FROM v_communities WHERE community = $community ORDER BY strength DESC, chunk_id;
 
 -- name: find_path
 -- The strongest path from any of some chunks to any of others: the one whose weights have the greatest product. Each step takes

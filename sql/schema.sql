@@ -130,6 +130,24 @@ COMMENT ON TABLE communities IS 'Leiden community of each chunk that has an edge
 COMMENT ON COLUMN communities.chunk_id IS 'chunks.id';
 COMMENT ON COLUMN communities.community IS 'numbered by size, largest first, from 0';
 
+CREATE TABLE community_labels (
+    community INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    name VARCHAR NOT NULL,
+    terms VARCHAR[] NOT NULL,
+    chunk_id BIGINT NOT NULL,
+    headings VARCHAR[] NOT NULL,
+    content_hash VARCHAR NOT NULL
+);
+COMMENT ON TABLE community_labels IS 'What each community is about';
+COMMENT ON COLUMN community_labels.community IS 'communities.community';
+COMMENT ON COLUMN community_labels.size IS 'its chunks';
+COMMENT ON COLUMN community_labels.name IS 'its first terms; empty: no word tells it from the others';
+COMMENT ON COLUMN community_labels.terms IS 'the words that tell it from the others, best first';
+COMMENT ON COLUMN community_labels.chunk_id IS 'chunks.id of the member with the strongest edges inside it';
+COMMENT ON COLUMN community_labels.headings IS 'the headings above that chunk, outermost first';
+COMMENT ON COLUMN community_labels.content_hash IS 'md5 of its members'' text hashes in order: the same as long as its texts are';
+
 CREATE TABLE terms (
     id BIGINT NOT NULL,
     term VARCHAR NOT NULL,

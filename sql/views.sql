@@ -47,6 +47,23 @@ FROM v_links
 WHERE v_links.target_path = path AND v_links.path <> path
 ORDER BY v_links.path, v_links.line, v_links.kind, v_links.target, v_links.heading;
 
+-- Whole millionths, as sums of floats depend on their order.
+CREATE OR REPLACE VIEW v_communities AS
+SELECT
+    communities.community, communities.chunk_id, files.path, chunks.line_start, chunks.line_end,
+    coalesce(inside.strength, 0) AS strength
+FROM communities
+JOIN chunks ON chunks.id = communities.chunk_id
+JOIN files ON files.id = chunks.file_id
+LEFT JOIN (
+    SELECT edges.src AS chunk_id, sum((edges.weight * 1e6)::BIGINT) / 1e6 AS strength
+    FROM edges
+    JOIN communities AS source ON source.chunk_id = edges.src
+    JOIN communities AS target ON target.chunk_id = edges.dst AND target.community = source.community
+    GROUP BY edges.src
+) AS inside ON inside.chunk_id = communities.chunk_id;
+COMMENT ON VIEW v_communities IS 'Members of the communities with their place and the sum of their edges inside';
+
 CREATE OR REPLACE MACRO neighbors_of(chunk) AS TABLE
 SELECT edges.dst AS chunk_id, files.path, chunks.line_start, chunks.line_end, edges.kind, edges.weight, edges.outward
 FROM edges

@@ -101,6 +101,10 @@ def test_communities_add_up_and_their_terms_are_no_function_words(corpus: Corpus
     terms = {term for community in found["communities"] for term in community["terms"]}
     assert {"bees", "swarms"} & terms
     assert not {"the", "and", "in"} & terms
+    for community in found["communities"]:
+        members = read(corpus, "inspect", "community", str(community["community_id"]))["members"]
+        assert (community["size"], community["central"]) == (len(members), members[0])
+        assert community["name"] == ", ".join(community["terms"][:3])
 
 
 def strongest(edges: list[tuple[int, int, float]], sources: set[int], targets: set[int]) -> float:

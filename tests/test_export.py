@@ -51,7 +51,7 @@ def test_the_manifest_says_what_is_there(exported: Path) -> None:
 
 def test_rows_are_those_of_the_index_in_the_order_of_ids(root: Path, exported: Path) -> None:
     rows = dump(root)
-    for name in ("edges", "links", "communities"):
+    for name in ("edges", "links", "communities", "community_labels"):
         assert [tuple(row.values()) for row in pq.read_table(exported / f"{name}.parquet").to_pylist()] == rows[name]
     for name in ("files", "chunks", "embeddings"):
         ids = pq.read_table(exported / f"{name}.parquet")["id"].to_pylist()
@@ -159,11 +159,12 @@ def test_the_command_line(
     target = str(tmp_path / "out")
     assert run(["export", target, "--no-embeddings", "--quiet"]) == 0
     assert capsys.readouterr() == (
-        "files.parquet                 6 rows\n"
-        "chunks.parquet                7 rows\n"
-        f"edges.parquet        {len(dump(root)['edges']):>10} rows\n"
-        "links.parquet                 2 rows\n"
-        "communities.parquet           7 rows\n",
+        "files.parquet                      6 rows\n"
+        "chunks.parquet                     7 rows\n"
+        f"edges.parquet             {len(dump(root)['edges']):>10} rows\n"
+        "links.parquet                      2 rows\n"
+        "communities.parquet                7 rows\n"
+        f"community_labels.parquet  {len(dump(root)['community_labels']):>10} rows\n",
         "",
     )
     assert run(["export", target, "--force", "--only", "files", "--json"]) == 0

@@ -148,7 +148,6 @@ MENDABLE: dict[str, tuple[Callable[[Path], None], str]] = {
         schema(999),
         "was written by a newer version of ragx (schema 999); upgrade ragx, or run: ragx index --full",
     ),
-    "older": (schema(0), "was written by another version of ragx (schema 0); run: ragx index --full"),
     "dangling": (dangling, "which is not there; bring it back, or run: ragx index --full"),
 }
 
@@ -167,6 +166,21 @@ def test_an_unusable_index_is_named_and_a_full_build_mends_it(
     build(built, full=True, keep_vectors=spoil is not empty)
     assert dump(built) == rows
     assert sorted(os.listdir(place.parent)) == [".gitignore", "index.duckdb", "lock"]
+
+
+def test_an_index_of_an_earlier_data_model_is_renewed_without_embedding_anything(built: Path, place: Path) -> None:
+    rows = dump(built)
+    schema(1)(place)
+    with duckdb.connect(place) as connection:
+        connection.execute("DROP TABLE community_labels")
+    with pytest.raises(IndexUnusable) as caught:
+        dump(built)
+    assert said(caught.value) == f"{place} was written by an earlier version of ragx (schema 1); run: ragx index"
+    assert build(built, dry_run=True).texts_embedded == 0
+    report = build(built)
+    assert (report.texts_embedded, report.chunks_total) == (0, len(rows["chunks"]))
+    assert dump(built) == rows
+    assert not build(built).changed
 
 
 def test_a_damaged_block_is_found_when_it_is_read_and_gives_no_wrong_answer(built: Path, place: Path) -> None:

@@ -57,9 +57,13 @@ FILE = FileView(
     skipped="",
     chunks=(replace(RESTORED, ordinal=0), RESTORED),
 )
+HASH = "bd36ca8bf7ef9f5aecd6e89ac8b18c6b"
+BACKUP = ("backup", "restore", "dump", "night")
 COMMUNITIES = (
-    Community(0, 1204, 6, (("docs/backup guide.md", 700), ("src/vault.py", 3)), ("backup", "restore", "dump")),
-    Community(1, 1, 1, (("notes/two\nlines \x1b[2J.md", 1),), ()),
+    Community(
+        0, 1204, "backup, restore, dump", BACKUP, RESTORED, HASH, 6, (("docs/backup guide.md", 700), (VAULT.file, 3))
+    ),
+    Community(1, 1, "", (), EVIL, HASH, 1, ((EVIL.file, 1),)),
 )
 WAY = GraphPath(
     0.3325,

@@ -147,3 +147,26 @@ def test_ten_copies_of_a_note_do_not_fill_each_others_lists(tmp_path: Path) -> N
     first = min(chunk for chunk, text in texts.items() if "Cats" in text)
     neighbors = {texts[dst] for src, dst, _, weight, _ in rows["edges"] if src == first and "Cats" not in texts[dst]}
     assert len(neighbors) == 5
+
+
+def test_a_community_is_named_by_words_as_its_texts_spell_them_now(tmp_path: Path) -> None:
+    # The keyword index keeps a spelling that is gone as long as its term is there.
+    root = corpus(tmp_path, {"a.md": "Kitten sleep.\n", "b.md": "A kitten dreams.\n"})
+    build(root)
+    write(root, {"a.md": "Kittens sleep.\n", "b.md": "Kittens dream.\n"})
+    build(root)
+    ((_, size, name, *_),) = dump(root)["community_labels"]
+    assert size == 2
+    assert "kittens" in name.split(", ") and "kitten" not in name.split(", ")
+
+
+def test_the_hash_of_a_community_tells_whether_its_texts_are_the_same(tmp_path: Path) -> None:
+    root = corpus(tmp_path, {"a.md": PARAGRAPHS[5], "b.md": PARAGRAPHS[6]})
+    build(root)
+    before = dump(root)["community_labels"][0][-1]
+    (root / "a.md").rename(root / "moved.md")
+    build(root)
+    assert dump(root)["community_labels"][0][-1] == before
+    write(root, {"b.md": PARAGRAPHS[6] + "Twice.\n"})
+    build(root)
+    assert dump(root)["community_labels"][0][-1] != before

@@ -20,7 +20,7 @@ INCOMING = """CREATE TEMP TABLE incoming AS SELECT
     0::BIGINT AS byte_end, 0 AS line_start, 0 AS line_end, 0 AS token_count, 0 AS term_count, 0::BIGINT AS embedding_id,
     [0, 0, 0]::FLOAT[3] AS vector, 0::BIGINT AS source, 0::BIGINT AS target, 0::DOUBLE AS weight, 0::BIGINT AS chunk_id,
     0 AS community, 0::BIGINT AS term_id, 0 AS tf, '' AS form, '' AS term, []::VARCHAR[] AS aliases, '' AS heading,
-    0 AS line, 0::BIGINT AS target_id, '' AS name, []::VARCHAR[] AS forms
+    0 AS line, 0::BIGINT AS target_id, '' AS name, []::VARCHAR[] AS forms, []::VARCHAR[] AS terms
 """
 
 

@@ -13,7 +13,10 @@ def export(
     target: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write, new or empty.")],
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="TABLE", help="Only files, chunks, embeddings, edges, links or communities. Repeatable."),
+        typer.Option(
+            metavar="TABLE",
+            help="Only files, chunks, embeddings, edges, links, communities or community_labels. Repeatable.",
+        ),
     ] = None,
     no_text: Annotated[bool, typer.Option("--no-text", help="Leave out the text of the chunks.")] = False,
     no_embeddings: Annotated[bool, typer.Option("--no-embeddings", help="Leave out the vectors.")] = False,

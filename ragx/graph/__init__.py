@@ -1,6 +1,6 @@
-"""The graph between chunks: similar edges and communities."""
+"""The graph between chunks: similar edges, communities and what they are about."""
 
-from ragx.graph.communities import find_communities
+from ragx.graph.communities import find_communities, label_communities
 from ragx.graph.links import link_files
 from ragx.graph.similar import TextGraph, Texts, link_similar, read_text_graph, read_texts, vector_matrix
 
@@ -8,6 +8,7 @@ __all__ = [
     "TextGraph",
     "Texts",
     "find_communities",
+    "label_communities",
     "link_files",
     "link_similar",
     "read_text_graph",

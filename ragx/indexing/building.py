@@ -33,7 +33,10 @@ def leftovers(folder: Path) -> list[Path]:
 def identities(folder: Path) -> list[dict[str, Any]]:
     """What the index and the files of interrupted runs say of their embedding model; unreadable ones say nothing."""
     found = []
-    for opener in (partial(open_index, folder), *(partial(open_building, path) for path in leftovers(folder))):
+    for opener in (
+        partial(open_index, folder, outdated=True),
+        *(partial(open_building, path) for path in leftovers(folder)),
+    ):
         with suppress(RagxError, duckdb.Error), opener() as store:
             if identity := store.meta().get("embedder"):
                 found.append(identity)

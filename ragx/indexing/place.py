@@ -38,7 +38,7 @@ def _check_without_logs(published: Path) -> None:
         with published.open("rb") as file:
             fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # what DuckDB locks a file with
         shutil.copyfile(published, aside / INDEX_NAME)
-        open_index(aside).close()
+        open_index(aside, outdated=True).close()
     except PermissionError as error:
         raise IndexUnusable(f"{published} may not be read: {error.strerror}", "check its owner and mode") from error
     except BlockingIOError as error:

@@ -11,7 +11,15 @@ from ragx import __version__
 from ragx.chunking import VERSION as CHUNKING_VERSION
 from ragx.config import Config, check_built_with, index_dir, settings_with_effect
 from ragx.errors import IndexMissing, IndexUnusable
-from ragx.graph import TextGraph, find_communities, link_files, link_similar, read_text_graph, read_texts
+from ragx.graph import (
+    TextGraph,
+    find_communities,
+    label_communities,
+    link_files,
+    link_similar,
+    read_text_graph,
+    read_texts,
+)
 from ragx.indexing import building
 from ragx.indexing.embed import OwnSentences, embed_chunks, embed_own_sentences, second_best_cosine
 from ragx.indexing.ingest import create_staging, drop_files, ingest, settle_terms, touch_files
@@ -22,7 +30,7 @@ from ragx.indexing.plan import KnownFile, Plan, known_files, make_plan
 from ragx.indexing.vectors import open_segments, settle_segments
 from ragx.links import VERSION as LINKS_VERSION
 from ragx.models import load_embedder
-from ragx.store import INDEX_NAME, explained, open_index, statements
+from ragx.store import INDEX_NAME, explained, is_outdated, open_index, statements
 from ragx.text import VERSION as TERMS_VERSION
 from ragx.types import Embedder, FileChanges, IndexReport, Progress, Skipped
 
@@ -61,6 +69,8 @@ class _Published:
     files: dict[str, KnownFile] = field(default_factory=dict)
     graph: TextGraph = field(default_factory=TextGraph.empty)
     chunks: int = 0
+    outdated: bool = False
+    """An earlier version wrote it: its vectors are taken over, and nothing else."""
 
 
 def index(root: Path, config: Config, options: Options, progress: Progress) -> IndexReport:
@@ -116,9 +126,12 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
     with building.start(folder, published if before.meta else None, embedder.dimension, anew=anew) as store:
         # At once: a served model that a later run knows again gives its vectors the ids that they have here.
         store.set_meta("embedder", _identity(embedder))
+        store.script("views")  # an earlier version's file has its own
         open_segments(store, progress)
         building.salvage(store, interrupted, anew=anew, progress=progress)
-        if options.full and options.keep_vectors and published.exists():
+        if before.outdated:
+            progress.warn("the index is of an earlier version: it is built anew, with the vectors that it has")
+        if (before.outdated or (options.full and options.keep_vectors)) and published.exists():
             building.take_vectors(store, published, progress=progress)
         with clock.stage("read"):
             store.run(_INDEX.drop_chunk_index)
@@ -149,12 +162,12 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
         with clock.stage("communities"):
             progress.stage("finding communities", None, "")
             find_communities(store, config.communities)
+            label_communities(store)
         with clock.stage("vectors"):
             vector_index = settle_segments(store, config.vectors.hnsw, sentences.ids, progress)
         with clock.stage("publish"):
             progress.stage("publishing", None, "")
             store.run(_INDEX.create_chunk_index)
-            store.script("views")  # an earlier version's file has its own
             for key, value in {
                 "ragx_version": __version__,
                 "scanned_ns": scanned_ns,
@@ -196,10 +209,12 @@ def _read_published(folder: Path, options: Options) -> _Published:
     if options.full:
         return _Published()
     try:
-        store = open_index(folder)
+        store = open_index(folder, outdated=True)
     except IndexMissing:
         return _Published()
     with store:
+        if is_outdated(store):
+            return _Published(outdated=True)
         return _Published(store.meta(), known_files(store), read_text_graph(store), store.value(_INDEX.count_chunks))
 
 

@@ -1,44 +1,44 @@
-"""Communities of the graph: how large, in which files, and the terms that tell one from the others."""
+"""Communities of the graph: how large, in which files, and what they are about."""
 
 from dataclasses import dataclass
 
 from ragx.errors import UsageError
 from ragx.inspection.chunks import Entry, entries
 from ragx.store import Store, statements
-from ragx.text import is_stop_word
 
 _INSPECT = statements("inspect")
-_KEYWORD = statements("keyword")
 
 _FILES = 5
-_TERMS = 8
-
-# Function words rank high, as they are in every chunk, and are left out by the languages' lists.
-_TERMS_READ = 200
 
 
 @dataclass(frozen=True)
 class Community:
-    """A community of `size` chunks. `files`: those with the most chunks, and how many; `terms`: most telling first."""
+    """A community of `size` chunks. `files`: those with the most chunks, and how many; `terms`: most telling first.
+
+    `central`: the chunk with the strongest edges inside it; `content_hash`: the same as long as its texts are.
+    """
 
     number: int
     size: int
+    name: str
+    terms: tuple[str, ...]
+    central: Entry
+    content_hash: str
     file_count: int
     files: tuple[tuple[str, int], ...]
-    terms: tuple[str, ...]
 
 
 def communities(store: Store) -> tuple[Community, ...]:
     """All communities, largest first."""
-    languages = [row[0] for row in store.rows(_KEYWORD.corpus_languages)]
-    told = {
-        number: [form for form in forms if not is_stop_word(form, languages)][:_TERMS]
-        for number, forms in store.rows(_INSPECT.rank_terms, most=_TERMS_READ)
-    }
+    rows = store.rows(_INSPECT.list_communities, most=_FILES)
+    central = entries(store, (chunk_id for _, _, _, _, chunk_id, *_ in rows))
     return tuple(
-        Community(number, size, file_count, tuple(zip(paths, counts, strict=True)), tuple(told.get(number, ())))
-        for number, size, file_count, paths, counts in store.rows(_INSPECT.list_communities, most=_FILES)
-    )
+        Community(
+            number, size, name, tuple(terms), central[chunk_id], content_hash, files,
+            tuple(zip(paths, counts, strict=True)),
+        )
+        for number, size, name, terms, chunk_id, content_hash, files, paths, counts in rows
+    )  # fmt: skip
 
 
 def community(store: Store, number: int) -> Community:

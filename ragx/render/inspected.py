@@ -54,7 +54,7 @@ def neighbors_text(edges: Sequence[Edge], view: View) -> str:
 
 
 def communities_text(found: Sequence[Community], view: View) -> str:
-    """Three lines a community."""
+    """A few lines a community."""
     return "\n".join("\n".join(_community(community, view)) for community in found)
 
 
@@ -92,10 +92,12 @@ def duplicates_text(pairs: Sequence[Pair], view: View) -> str:
 
 
 def _community(found: Community, view: View) -> Iterator[str]:
-    yield f"{found.number}  {counted(found.size, 'chunk')} in {counted(found.file_count, 'file')}"
-    yield f"{_INDENT}terms  {visible(', '.join(found.terms))}".rstrip()
+    size = view.dim(f"{counted(found.size, 'chunk')} in {counted(found.file_count, 'file')}")
+    yield f"{found.number}  {visible(found.name) or 'no name'}  {size}"
+    yield f"{_INDENT}terms    {visible(', '.join(found.terms))}".rstrip()
+    yield f"{_INDENT}central  {_entry(found.central, view)}"
     more = ", ..." if found.file_count > len(found.files) else ""
-    yield f"{_INDENT}files  {', '.join(f'{view.place(path)} {chunks:,}' for path, chunks in found.files)}{more}"
+    yield f"{_INDENT}files    {', '.join(f'{view.place(path)} {chunks:,}' for path, chunks in found.files)}{more}"
 
 
 def _facts(entry: Entry) -> Iterator[str]:

@@ -148,10 +148,13 @@ def duplicates_document(pairs: Sequence[Pair]) -> Document:
 def _community(found: Community) -> Document:
     return {
         "community_id": found.number,
+        "name": found.name,
+        "terms": list(found.terms),
         "size": found.size,
+        "central": _brief(found.central),
+        "content_hash": found.content_hash,
         "file_count": found.file_count,
         "files": [{"file": path, "chunks": chunks} for path, chunks in found.files],
-        "terms": list(found.terms),
     }
 
 

@@ -18,7 +18,7 @@ from ragx.store.statements import Statement, script, statements
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA = 2
+SCHEMA = 3
 """Number of the data model; another number in the file means another ragx wrote it."""
 
 INDEX_NAME = "index.duckdb"
@@ -136,15 +136,19 @@ def logs(path: Path) -> list[Path]:
     return [log for name in names if (log := path.with_name(name)).exists()]
 
 
-def open_index(folder: Path) -> Store:
-    """Opens the published index of a `.ragx` folder read-only, or says why not and what to run."""
+def open_index(folder: Path, *, outdated: bool = False) -> Store:
+    """Opens the published index of a `.ragx` folder read-only, or says why not and what to run.
+
+    With `outdated` also one of an earlier data model, of which only `meta` and the vectors are sure to be as now.
+    """
     path = folder / INDEX_NAME
     before = _stat(path)
     if left := logs(path):
         raise IndexUnusable(f"{left[0]} was left by a program that opened the index for writing", "run: ragx index")
     store = _attach(path)
     try:
-        check_schema(store)
+        if not (outdated and is_outdated(store)):
+            check_schema(store)
         # A file that was cut off opens as long as its end is not needed, and a publish in between is no damage.
         if os.path.samestat(before, _stat(path)) and not store.value(_STORE.check_blocks, size=before.st_size):
             raise damaged(path)
@@ -172,18 +176,30 @@ def create_building(path: Path, dimension: int) -> Store:
 
 def check_schema(store: Store) -> None:
     """Refuses a file that is no index, or that another version of the data model wrote."""
-    try:
-        schema = store.meta().get("schema")
-    except (duckdb.ProgrammingError, TypeError, ValueError):
-        schema = None
+    schema = _schema(store)
     if schema is None:
         raise IndexForeign(f"{store.path} is not an index of ragx", "move it away and run: ragx index")
-    if schema != SCHEMA:
-        newer = isinstance(schema, int) and schema > SCHEMA
+    if is_outdated(store):
         raise IndexUnusable(
-            f"{store.path} was written by {'a newer' if newer else 'another'} version of ragx (schema {schema})",
-            f"upgrade ragx, or {REBUILD}" if newer else REBUILD,
+            f"{store.path} was written by an earlier version of ragx (schema {schema})", "run: ragx index"
         )
+    if schema != SCHEMA:
+        raise IndexUnusable(
+            f"{store.path} was written by a newer version of ragx (schema {schema})", f"upgrade ragx, or {REBUILD}"
+        )
+
+
+def is_outdated(store: Store) -> bool:
+    """Whether an earlier version of the data model wrote this file."""
+    schema = _schema(store)
+    return isinstance(schema, int) and schema < SCHEMA
+
+
+def _schema(store: Store) -> Any:
+    try:
+        return store.meta().get("schema")
+    except (duckdb.ProgrammingError, TypeError, ValueError):
+        return None
 
 
 def _stat(path: Path) -> os.stat_result:

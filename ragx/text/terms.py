@@ -55,6 +55,12 @@ def is_stop_word(form: str, languages: Sequence[str]) -> bool:
     return any(form in _stop_forms(language or "en") for language in languages or ("",))
 
 
+def stop_terms(languages: Sequence[str]) -> frozenset[str]:
+    """The terms under which texts in these languages have any of their function words."""
+    words = " ".join(sorted(form for language in languages for form in _stop_forms(language or "en")))
+    return frozenset(term.term for language in languages for term in terms(words, language))
+
+
 @lru_cache
 def _stop_forms(language: str) -> frozenset[str]:
     return frozenset(lower(fold(word)) for word in STOP_WORDS.get(language, ()))
