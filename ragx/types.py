@@ -185,7 +185,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class FileHit:
-    """A ranked file: the score of its best chunk, and its chunks, best first."""
+    """A ranked file, by the scores of its best sections, at most 1.39; its chunks, best first."""
 
     file: str
     score: float

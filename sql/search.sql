@@ -333,7 +333,7 @@ bounded AS (
 )
 SELECT
     bounded.chunk_id, files.path, bounded.score, bounded.cosine, bounded.bm25,
-    bounded.vector, bounded.lexical, bounded.fused, bounded.heat, bounded.rerank, bounded.logit
+    bounded.vector, bounded.lexical, bounded.fused, bounded.heat, bounded.rerank, bounded.logit, chunks.headings
 FROM bounded
 JOIN chunks ON chunks.id = bounded.chunk_id
 JOIN files ON files.id = chunks.file_id
@@ -341,7 +341,7 @@ ORDER BY bounded.read DESC, bounded.score DESC, bounded.first_stage DESC, bounde
 
 -- name: describe_chunks
 -- What a result shows of its chunk.
-SELECT id, kind, headings, language, byte_start, byte_end, line_start, line_end, text
+SELECT id, kind, language, byte_start, byte_end, line_start, line_end, text
 FROM chunks
 WHERE id IN (SELECT unnest($chunk_ids::BIGINT[]));
 

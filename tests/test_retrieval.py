@@ -243,6 +243,18 @@ def test_an_empty_index_has_no_candidates(tmp_path: Path) -> None:
         assert store.rows(SEARCH.rank, alpha=0.2, beta=0.1, gamma=0.7) == []
 
 
-def test_a_file_of_many_middling_chunks_does_not_pass_the_one_with_the_best() -> None:
-    ranked = [(1, "a.md", 0.9), (2, "long.md", 0.8), (3, "long.md", 0.8), (4, "long.md", 0.7), (5, "a.md", 0.1)]
-    assert rank_files(ranked) == (FileHit("a.md", 0.9, (1, 5)), FileHit("long.md", 0.8, (2, 3, 4)))
+def test_a_file_is_not_better_for_being_cut_into_more_chunks() -> None:
+    ranked = [(1, "a.md", 0.9, ["A"]), (2, "long.md", 0.8, []), (3, "long.md", 0.8, []), (4, "long.md", 0.7, [])]
+    assert rank_files(ranked) == (FileHit("a.md", 0.9, (1,)), FileHit("long.md", 0.8, (2, 3, 4)))
+
+
+def test_a_file_with_more_sections_about_the_query_passes_one_with_a_slightly_better_one() -> None:
+    sections = [
+        (2, "b.md", 0.75, ["B"]),
+        (3, "b.md", 0.5, ["B", "C"]),
+        (4, "b.md", 0.5, ["D"]),
+        (5, "b.md", 0.5, ["E"]),
+    ]
+    (first, second) = rank_files([(1, "a.md", 0.9, ["A"]), *sections])
+    assert (first.file, first.chunk_ids, second.file) == ("b.md", (2, 3, 4, 5), "a.md")
+    assert first.score == pytest.approx(0.75 + 0.3 * 0.5 + 0.09 * 0.5)

@@ -119,23 +119,23 @@ class Judge:
         return None
 
 
+def only_files(items: Iterable[Item]) -> bool:
+    """Whether files are ranked; where a line is asked for, passages are."""
+    return all(item.line is None for item in items)
+
+
 def hit_ranks(items: Sequence[Item], ranked: Iterable[Passage], depth: int) -> tuple[int, ...]:
     """The ranks at which `items` are found in the first `depth`, ascending, from 1.
 
-    Where all items are files, files are ranked, each by its best passage. Where one is a line, passages are: an item is
-    found by the first that holds its line or stands in its file; items that one passage finds take a rank each.
+    An item is found by the first passage that holds its line or stands in its file; items that one passage finds take a
+    rank each.
     """
-    by_file = all(item.line is None for item in items)
     missing = list(items)
-    seen: set[str] = set()
     ranks: list[int] = []
     place = 0
     for passage in ranked:
         if place >= depth or not missing:
             break
-        if by_file and passage.file in seen:
-            continue
-        seen.add(passage.file)
         found = [item for item in missing if _holds(passage, item)]
         ranks += range(place + 1, place + 1 + len(found))
         place += max(1, len(found))

@@ -10,7 +10,7 @@ from ragx.config import Config
 from ragx.errors import UsageError
 from ragx.evaluation.compare import Scored
 from ragx.evaluation.metrics import METRICS, measure
-from ragx.evaluation.queries import Item, Judge, JudgedQuery, hit_ranks
+from ragx.evaluation.queries import Item, Judge, JudgedQuery, only_files
 from ragx.evaluation.session import Ranking, Session
 from ragx.search import Options
 from ragx.store import Store
@@ -59,7 +59,7 @@ class Outcome:
     @property
     def unit(self) -> str:
         """What was ranked: files, or passages where a line is asked for."""
-        return "file" if all(item.line is None for item in self.items) else "passage"
+        return "file" if only_files(self.items) else "passage"
 
     def values(self, name: str) -> dict[str, float]:
         """The metrics of a configuration."""
@@ -129,7 +129,7 @@ def evaluate(
         ranks = {}
         for each in runnable:
             ranking = trial.rank(config, each.options)
-            ranks[each.name] = hit_ranks(items, (session.passages[hit[0]] for hit in ranking.hits), DEPTH)
+            ranks[each.name] = session.hit_ranks(items, ranking, DEPTH)
             rankings[each.name].append(Ranking((), ranking.stages, ranking.cpu_ms))
         outcomes.append(Outcome(judged, items, ranks))
         progress.advance(1)

@@ -8,8 +8,9 @@ from typing import Any
 
 from ragx.config import Config
 from ragx.errors import ModelError
-from ragx.evaluation.queries import Passage
+from ragx.evaluation.queries import Item, Passage, hit_ranks, only_files
 from ragx.search import Options, Searcher
+from ragx.search.results import rank_files
 from ragx.store import Store, statements
 from ragx.text import query_terms
 from ragx.types import Reranker, Stage
@@ -70,6 +71,14 @@ class Session:
     def trial(self, query: str) -> "Trial":
         """The query on this index."""
         return Trial(self, query)
+
+    def hit_ranks(self, items: Sequence[Item], ranking: Ranking, depth: int) -> tuple[int, ...]:
+        """The ranks of `items` among the files, as `--files-only` has them; among passages where one is a line."""
+        if only_files(items):
+            chunk_ids = [file.chunk_ids[0] for file in rank_files(ranking.hits)]
+        else:
+            chunk_ids = [hit[0] for hit in ranking.hits]
+        return hit_ranks(items, (self.passages[chunk_id] for chunk_id in chunk_ids), depth)
 
     def run(self, name: str, inputs: Hashable, stage: Callable[[], Stage]) -> _Held:
         """Runs a stage, unless what it made of these inputs still stands in the session's tables."""

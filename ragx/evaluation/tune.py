@@ -18,7 +18,7 @@ from ragx.evaluation.compare import Difference, bootstrap
 from ragx.evaluation.descent import Descent, descend
 from ragx.evaluation.grid import Point, config_at, names
 from ragx.evaluation.metrics import METRICS
-from ragx.evaluation.queries import JudgedQuery, hit_ranks
+from ragx.evaluation.queries import JudgedQuery
 from ragx.evaluation.run import Unindexed, held_against
 from ragx.evaluation.session import Session
 from ragx.search import Options
@@ -108,8 +108,8 @@ def tune(
         for column, (judged, items) in enumerate(answerable):
             trial = session.trial(judged.query)
             for row, settings in enumerate(configs):
-                ranked = (session.passages[hit[0]] for hit in trial.rank(settings, Options()).hits)
-                table[row, column] = value(hit_ranks(items, ranked, _DEPTH), len(items))
+                ranks = session.hit_ranks(items, trial.rank(settings, Options()), _DEPTH)
+                table[row, column] = value(ranks, len(items))
             advance(1)
         return table
 

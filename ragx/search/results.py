@@ -1,6 +1,7 @@
 """What a ranking becomes for whoever reads it: hits with their places, texts and traces, and files."""
 
 from collections.abc import Sequence
+from operator import mul
 from typing import Any
 
 from ragx.search.readable import readable_text
@@ -9,6 +10,8 @@ from ragx.types import FileHit, Hit, Parts, Step
 
 _SEARCH = statements("search")
 
+_SECTION_WEIGHTS = (1.0, 0.3, 0.09)
+
 
 def describe(store: Store, ranked: Sequence[tuple[Any, ...]], *, explain: bool) -> tuple[Hit, ...]:
     """Ranked chunks (rows of `rank`) with their places and texts, and with `explain` the way on which heat came."""
@@ -16,8 +19,8 @@ def describe(store: Store, ranked: Sequence[tuple[Any, ...]], *, explain: bool) 
     described = {row[0]: row[1:] for row in store.rows(_SEARCH.describe_chunks, chunk_ids=chunk_ids)}
     traces = _traces(store, chunk_ids) if explain else {}
     hits = []
-    for chunk_id, file, score, *parts in ranked:
-        kind, headings, language, byte_start, byte_end, line_start, line_end, text = described[chunk_id]
+    for chunk_id, file, score, *parts, headings in ranked:
+        kind, language, byte_start, byte_end, line_start, line_end, text = described[chunk_id]
         hits.append(
             Hit(
                 chunk_id=chunk_id,
@@ -54,8 +57,17 @@ def _traces(store: Store, chunk_ids: Sequence[int]) -> dict[int, tuple[Step, ...
 
 
 def rank_files(ranked: Sequence[tuple[Any, ...]]) -> tuple[FileHit, ...]:
-    """Files in the order of their best chunks, each with the score of that chunk."""
-    chunks: dict[str, list[tuple[float, int]]] = {}
-    for chunk_id, file, score, *_ in ranked:
-        chunks.setdefault(file, []).append((score, chunk_id))
-    return tuple(FileHit(file, found[0][0], tuple(chunk_id for _, chunk_id in found)) for file, found in chunks.items())
+    """Files by the scores of their best three sections, each weighing 0.3 of the one before; ties by the best chunk.
+
+    Of the chunks under the same headings the best counts: how often a section is cut tells nothing about its file.
+    """
+    chunks: dict[str, list[int]] = {}
+    sections: dict[str, dict[tuple[str, ...], float]] = {}
+    for chunk_id, file, score, *_, headings in ranked:
+        chunks.setdefault(file, []).append(chunk_id)
+        sections.setdefault(file, {}).setdefault(tuple(headings), score)
+    files = (
+        FileHit(file, sum(map(mul, _SECTION_WEIGHTS, scores.values())), tuple(chunks[file]))
+        for file, scores in sections.items()
+    )
+    return tuple(sorted(files, key=lambda hit: -hit.score))

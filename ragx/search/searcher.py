@@ -224,7 +224,7 @@ class Searcher:
         return weights(config.scoring, row, rerank="rerank" in ran, graph="graph" in ran)
 
     def rank(self, chosen: Weights) -> list[tuple[Any, ...]]:
-        """All candidates, best first: chunk id, file, score and the parts of the score (types.Parts)."""
+        """All candidates, best first: chunk id, file, score, the parts of the score (types.Parts) and the headings."""
         return self.store.rows(_SEARCH.rank, **asdict(chosen))
 
     def _vector_weight(self, fusion: Fusion) -> float:
