@@ -47,6 +47,8 @@ class Status:
     files: int
     chunks: int
     texts: int
+    links: int
+    unresolved_links: int
     edges: int
     communities: int
     languages: dict[str, int]
@@ -62,7 +64,7 @@ def status(root: Path, config: Config) -> Status:
     folder = index_dir(root, config)
     with open_index(folder) as store:
         meta = store.meta()
-        ((files, chunks, texts, edges, communities),) = store.rows(_STATUS.count_rows)
+        ((files, chunks, texts, links, unresolved_links, edges, communities),) = store.rows(_STATUS.count_rows)
         languages = dict(store.rows(_INDEX.count_languages))
         known = known_files(store)
         size_bytes = store.path.stat().st_size
@@ -78,6 +80,8 @@ def status(root: Path, config: Config) -> Status:
         files=files,
         chunks=chunks,
         texts=texts,
+        links=links,
+        unresolved_links=unresolved_links,
         edges=edges,
         communities=communities,
         languages=languages,

@@ -56,7 +56,15 @@ WHERE chunks.id IN (SELECT unnest($chunk_ids::BIGINT[]));
 
 -- name: list_edges
 -- The edges of a chunk, strongest first.
-SELECT dst, kind, weight FROM edges WHERE src = $chunk_id ORDER BY weight DESC, dst, kind;
+SELECT dst, kind, weight, outward FROM edges WHERE src = $chunk_id ORDER BY weight DESC, dst, kind;
+
+-- name: list_links
+-- The links in a file, and those of other files that lead to it, by place.
+SELECT
+    path, line, chunk_id, kind, target, heading, unresolved, target_path, target_id, target_line_start, target_line_end
+FROM v_links
+WHERE path = $path OR target_path = $path
+ORDER BY path, line, kind, target, heading, chunk_id;
 
 -- name: list_communities
 -- Communities by number: what they are about, and their files, those with the most chunks by name.
@@ -115,8 +123,8 @@ ORDER BY strength DESC, len(path), chunk_id
 LIMIT 1;
 
 -- name: list_path_edges
--- The edges between chunks of a path, the strongest of a pair last.
-SELECT src, dst, kind, weight
+-- The edges between chunks of a path, the strongest of a pair last, and of equal ones that in the direction of the path.
+SELECT src, dst, kind, weight, outward
 FROM edges
 WHERE src IN (SELECT unnest($chunk_ids::BIGINT[])) AND dst IN (SELECT unnest($chunk_ids::BIGINT[]))
-ORDER BY weight, kind;
+ORDER BY weight, outward, kind DESC;

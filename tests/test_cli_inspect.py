@@ -18,6 +18,7 @@ from tests.test_cli_query import Corpus
 
 HEAVY = ("onnxruntime", "tokenizers", "httpx", "huggingface_hub", "graspologic_native", "pathspec")
 COPY = "# Bees\n\nA hive of bees swarms in May when the old queen leaves with half of the workers.\n"
+PLAN = "See [the mill](../mill.md#again) first.\n\nThen the [[Cellar]] and [the bees](../bees.md).\n"
 NEARLY = COPY.replace("half", "most")
 
 
@@ -26,7 +27,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """Indexed once; no test changes it."""
     corpus = Corpus(tmp_path_factory.mktemp("inspected"))
     corpus.fill()
-    for name, text in {"first.md": COPY, "old/second.md": COPY, "old/third.md": NEARLY, "empty.md": ""}.items():
+    written = {"first.md": COPY, "old/second.md": COPY, "old/third.md": NEARLY, "old/plan.md": PLAN, "empty.md": ""}
+    for name, text in written.items():
         (corpus.root / name).parent.mkdir(exist_ok=True)
         (corpus.root / name).write_text(text)
     (corpus.root / "noise.md").write_bytes(bytes(range(256)) * 8)
@@ -88,6 +90,41 @@ def test_a_file_lists_its_chunks_in_order_and_why_it_has_none(corpus: Corpus) ->
     assert noise["chunk_count"] == 0 and noise["skipped"]
 
 
+def test_links_are_listed_from_both_ends(corpus: Corpus) -> None:
+    found = read(corpus, "inspect", "links", "./plan.md", cwd=corpus.root / "old")
+    listed = [
+        (link["line"], link["kind"], link["target"], link["heading"], link["unresolved"]) for link in found["links"]
+    ]
+    assert listed == [
+        (1, "link", "../mill.md", "again", False),
+        (3, "link", "../bees.md", "", False),
+        (3, "wikilink", "Cellar", "", True),
+    ]
+    assert found["file"] == "old/plan.md" and found["backlinks"] == []
+    (again,) = (chunk for chunk in read(corpus, "inspect", "file", "mill.md")["chunks"] if "Again" in chunk["headings"])
+    assert found["links"][0]["to"]["chunk_id"] == again["id"]
+    assert read(corpus, "inspect", "links", str(corpus.root / "mill.md"))["backlinks"] == found["links"][:1]
+    lines = f"{again['line_start']}-{again['line_end']}"
+    code, out, err = corpus.ragx("inspect", "links", "plan.md", cwd=corpus.root / "old")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[:3] == ["plan.md", "links", f"  1  link  ../mill.md#again  -> ../mill.md:{lines}"]
+    assert corpus.ragx("inspect", "links", "salt.md") == (1, "", "no link leads from it or to it\n")
+
+
+def test_neighbors_and_paths_tell_the_direction_of_a_link(corpus: Corpus) -> None:
+    there, back = (
+        corpus.ragx("inspect", "path", *ends)[1] for ends in (("old/plan.md", "mill.md"), ("mill.md", "old/plan.md"))
+    )
+    assert "\n  link 1.00 -> mill.md:" in there and "\n  link 1.00 <- old/plan.md:" in back
+    steps = read(corpus, "inspect", "path", "bees.md", "mill.md")["steps"]
+    assert [(step["file"], step["outward"]) for step in steps] == [
+        ("bees.md", None),
+        ("old/plan.md", False),
+        ("mill.md", True),
+    ]
+    assert corpus.ragx("inspect", "neighbors", "old/plan.md:1")[1].startswith("1.00 link -> ")
+
+
 def test_communities_add_up_and_their_terms_are_no_function_words(corpus: Corpus) -> None:
     found = read(corpus, "inspect", "communities")
     sizes = [community["size"] for community in found["communities"]]
@@ -126,7 +163,7 @@ def strongest(edges: list[tuple[int, int, float]], sources: set[int], targets: s
 
 def test_a_path_is_as_strong_as_dijkstra_finds_and_made_of_edges_of_the_index(corpus: Corpus) -> None:
     edges = rows(corpus, "SELECT src, dst, weight FROM edges WHERE weight > 0")
-    stored = {(src, dst): weight for src, dst, weight in edges}
+    stored = {(src, dst): weight for src, dst, weight in sorted(edges, key=lambda edge: edge[2])}
     chunks: dict[str, set[int]] = {}
     for path, chunk_id in rows(corpus, "SELECT path, id FROM v_chunks"):
         chunks.setdefault(path, set()).add(chunk_id)
@@ -145,7 +182,7 @@ def test_a_path_between_chunks_is_printed_edge_by_edge(corpus: Corpus) -> None:
     assert (code, err) == (0, "")
     first, *others, last = out.splitlines()
     assert re.fullmatch(r"mill\.md:\d+-\d+  \d+", first)
-    assert all(re.fullmatch(r"  similar [01]\.\d\d -> .+:\d+-\d+  \d+", line) for line in others)
+    assert all(re.fullmatch(r"  (similar [01]\.\d\d --|link 1\.00 (->|<-)) .+:\d+-\d+  \d+", line) for line in others)
     assert re.fullmatch(rf"strength \d\.\d\d, {len(others)} edges?", last)
     same = read(corpus, "inspect", "path", "mill.md:1", "mill.md:1")
     assert (same["strength"], len(same["steps"])) == (1.0, 1)
@@ -156,6 +193,7 @@ def test_a_path_between_chunks_is_printed_edge_by_edge(corpus: Corpus) -> None:
     [
         (("inspect", "file", "beez.md"), "no file beez.md in the index; nearest: bees.md"),
         (("inspect", "file", "photos.py"), "no file photos.py in the index; nearest: src/photos.py"),
+        (("inspect", "links", "beez.md"), "no file beez.md in the index; nearest: bees.md"),
         (("inspect", "chunk", "beez.md:3"), "no file beez.md in the index; nearest: bees.md"),
         (("inspect", "chunk", "bees.md"), "bees.md has 2 chunks: name one"),
         (("inspect", "chunk", "bees.md:999"), "no chunk holds line 999 of bees.md; nearest: bees.md:"),
@@ -255,6 +293,7 @@ def test_duplicates_are_pairs_in_different_places_identical_ones_first(corpus: C
     [
         ["inspect", "chunk", "bees.md:3"],
         ["inspect", "communities", "--json"],
+        ["inspect", "links", "old/plan.md"],
         ["inspect", "path", "bees.md", "mill.md"],
         ["similar", "bees.md", "--json"],
         ["similar", "bees.md:3"],

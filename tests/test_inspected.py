@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from ragx.inspection import Community, Edge, Entry, FileView, GraphPath, Likeness, Pair, Target
+from ragx.inspection import Community, Edge, End, Entry, FileLinks, FileView, GraphPath, Likeness, Link, Pair, Target
 from ragx.render import inspected as text
 from ragx.render import inspection_documents as documents
 from ragx.render.terminal import View
-from ragx.types import Step
 from tests.rendered import RESTORE, golden, valid
 
 RESTORED = Entry(
@@ -45,7 +44,7 @@ VAULT = replace(
     text="\nclass Vault:\n\tdoor = 1 \x1b[2J\n",
 )
 EVIL = replace(VAULT, chunk_id=3, file="notes/two\nlines \x1b[2J.md", headings=("\x1b]0;title\x07" + "x" * 80,))
-EDGES = (Edge(VAULT, "similar", 0.8312345678), Edge(EVIL, "link", 0.5))
+EDGES = (Edge(VAULT, "link", 1, True), Edge(VAULT, "similar", 0.8312345678, True), Edge(EVIL, "link", 1, False))
 FILE = FileView(
     path="docs/backup guide.md",
     size=48122,
@@ -65,13 +64,17 @@ COMMUNITIES = (
     ),
     Community(1, 1, "", (), EVIL, HASH, 1, ((EVIL.file, 1),)),
 )
-WAY = GraphPath(
-    0.3325,
+WAY = GraphPath(0.665, RESTORED, (Edge(VAULT, "similar", 0.665, True), EDGES[0], EDGES[2]))
+LINKS = FileLinks(
+    RESTORED.file,
     (
-        Step(RESTORED.chunk_id, RESTORED.file, 12, 19, None, None),
-        Step(VAULT.chunk_id, VAULT.file, 1, 2, "similar", 0.665),
-        Step(EVIL.chunk_id, EVIL.file, 1, 2, "link", 0.5),
+        Link(RESTORED.file, 1, 17, "tag", "disks", "", False, None),
+        Link(RESTORED.file, 14, 17, "link", "../src/vault.py", "L1", False, End(VAULT.file, VAULT.chunk_id, 1, 2)),
+        Link(RESTORED.file, 15, 17, "wikilink", "Cellar \x1b[2J", "", True, None),
+        Link(RESTORED.file, 16, 17, "import", "json", "", False, None),
+        Link(RESTORED.file, 17, 17, "import", "src", "", False, End("src/__init__.py", None, None, None)),
     ),
+    (Link(EVIL.file, 3, 3, "mention", "Backups", "", False, End(RESTORED.file, 17, 12, 19)),),
 )
 LIKE = (Likeness(RESTORED, VAULT, 0.98765432), Likeness(EVIL, VAULT, -0.25))
 PAIRS = (Pair(RESTORED, EVIL, 1.0, True), Pair(VAULT, RESTORED, 0.951, False))
@@ -84,6 +87,7 @@ PLAIN = View()
     [
         ("inspect_chunk.json", documents.chunk_document(RESTORED, EDGES)),
         ("inspect_file.json", documents.file_document(FILE)),
+        ("inspect_links.json", documents.links_document(LINKS)),
         ("inspect_neighbors.json", documents.neighbors_document(RESTORED, EDGES)),
         ("inspect_communities.json", documents.communities_document(COMMUNITIES)),
         ("inspect_community.json", documents.community_document(COMMUNITIES[0], (RESTORED, VAULT))),
@@ -104,6 +108,8 @@ def test_each_document_is_what_its_golden_file_says_and_valid(name: str, documen
         ("inspect_chunk_alone.txt", text.chunk_text(VAULT, (), PLAIN)),
         ("inspect_file.txt", text.file_text(FILE, PLAIN)),
         ("inspect_file_skipped.txt", text.file_text(replace(FILE, skipped="binary", chunks=(), title=""), PLAIN)),
+        ("inspect_links.txt", text.links_text(LINKS, PLAIN)),
+        ("inspect_links_none.txt", text.links_text(FileLinks(EVIL.file, (), ()), PLAIN)),
         ("inspect_neighbors.txt", text.neighbors_text(EDGES, PLAIN)),
         ("inspect_communities.txt", text.communities_text(COMMUNITIES, PLAIN)),
         ("inspect_community.txt", text.community_text(COMMUNITIES[0], (RESTORED, VAULT), PLAIN)),

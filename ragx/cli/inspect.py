@@ -1,4 +1,4 @@
-"""`ragx inspect`: chunks, files, neighbors, communities and paths of the index; no model and no server is needed."""
+"""`ragx inspect`: chunks, files, links, neighbors, communities and paths of the index; no model and no server."""
 
 import os
 import sys
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from ragx.render.terminal import View
     from ragx.store import Store
 
-commands = typer.Typer(help="Look at chunks, files, neighbors, communities and paths.", rich_markup_mode=None)
+commands = typer.Typer(help="Look at chunks, files, links, neighbors, communities and paths.", rich_markup_mode=None)
 
 Place = Annotated[str, typer.Argument(metavar="ID|PATH:LINE", help="A chunk: its id, or a line that it holds.")]
+
+File = Annotated[str, typer.Argument(metavar="PATH", help="A file of the corpus.")]
 
 
 @commands.callback(invoke_without_command=True)
@@ -43,7 +45,7 @@ def inspect_chunk(place: Place, json: Json = False, directory: Directory = None,
 
 @commands.command("file")
 def inspect_file(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A file of the corpus.")],
+    path: File,
     json: Json = False,
     directory: Directory = None,
     quiet: Quiet = False,
@@ -60,9 +62,24 @@ def inspect_file(
             print(inspected.file_text(found, view))
 
 
+@commands.command("links")
+def inspect_links(path: File, json: Json = False, directory: Directory = None, quiet: Quiet = False) -> None:
+    """List the links in a file, where each leads, and the links of other files that lead to it."""
+    with opened(directory) as (corpus, store, view):
+        from ragx import inspection
+        from ragx.render import inspected, inspection_documents
+
+        found = inspection.file_links(store, path, speller(corpus.root, here(directory)))
+        if json:
+            emit_json(inspection_documents.links_document(found))
+        elif found.links or found.backlinks:
+            print(inspected.links_text(found, view))
+    _empty_unless(found.links or found.backlinks, "no link leads from it or to it")
+
+
 @commands.command("neighbors")
 def inspect_neighbors(place: Place, json: Json = False, directory: Directory = None, quiet: Quiet = False) -> None:
-    """List the chunks that a chunk has edges to, strongest first."""
+    """List the chunks that a chunk has edges to, strongest first; -> it links to them, <- they link to it."""
     with opened(directory) as (corpus, store, view):
         from ragx import inspection
         from ragx.render import inspected, inspection_documents

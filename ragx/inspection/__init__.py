@@ -1,4 +1,4 @@
-"""Looks into a published index without any model: chunks, files, neighbors, communities, paths, likeness."""
+"""Looks into a published index without any model: chunks, files, links, neighbors, communities, paths, likeness."""
 
 from ragx.inspection.chunks import (
     Edge,
@@ -9,6 +9,7 @@ from ragx.inspection.chunks import (
     one_entry,
 )
 from ragx.inspection.communities import Community, communities, community, members
+from ragx.inspection.links import End, FileLinks, Link, file_links
 from ragx.inspection.paths import GraphPath, strongest_path
 from ragx.inspection.places import Spell, Target, find, one_chunk
 from ragx.inspection.similar import Likeness, Pair, duplicates, similar, similar_files
@@ -16,16 +17,20 @@ from ragx.inspection.similar import Likeness, Pair, duplicates, similar, similar
 __all__ = [
     "Community",
     "Edge",
+    "End",
     "Entry",
+    "FileLinks",
     "FileView",
     "GraphPath",
     "Likeness",
+    "Link",
     "Pair",
     "Spell",
     "Target",
     "communities",
     "community",
     "duplicates",
+    "file_links",
     "file_view",
     "find",
     "members",

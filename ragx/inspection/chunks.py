@@ -31,11 +31,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge to a chunk."""
+    """An edge to a chunk. `outward`: not the reverse of a link, which has a direction."""
 
     to: Entry
     kind: str
     weight: float
+    outward: bool
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def neighbors(store: Store, chunk_id: int) -> tuple[Edge, ...]:
     """The edges of a chunk, strongest first."""
     rows = store.rows(_INSPECT.list_edges, chunk_id=chunk_id)
     ends = entries(store, (row[0] for row in rows))
-    return tuple(Edge(ends[dst], kind, weight) for dst, kind, weight in rows)
+    return tuple(Edge(ends[dst], kind, weight, outward) for dst, kind, weight, outward in rows)
 
 
 def file_view(store: Store, given: str, spell: Spell) -> FileView:

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ragx.inspection.chunks import entries
+from ragx.inspection.chunks import Edge, Entry, entries
 from ragx.store import Store, statements
-from ragx.types import Step
 
 _INSPECT = statements("inspect")
 
 
 @dataclass(frozen=True)
 class GraphPath:
-    """Chunks from one end to the other, each with the edge that led to it, and the product of the weights."""
+    """A chunk, the edges that lead from it to the other end, one after the other, and the product of their weights."""
 
     strength: float
-    steps: tuple[Step, ...]
+    start: Entry
+    edges: tuple[Edge, ...]
 
 
 def strongest_path(store: Store, sources: Sequence[int], targets: Sequence[int]) -> GraphPath | None:
@@ -27,9 +27,5 @@ def strongest_path(store: Store, sources: Sequence[int], targets: Sequence[int])
     ((strength, chunk_ids),) = rows
     places = entries(store, chunk_ids)
     edges = {row[:2]: row[2:] for row in store.rows(_INSPECT.list_path_edges, chunk_ids=chunk_ids)}
-    led = [(None, None), *(edges[pair] for pair in pairwise(chunk_ids))]
-    steps = (
-        Step(at.chunk_id, at.file, at.line_start, at.line_end, kind, weight)
-        for at, (kind, weight) in zip((places[chunk_id] for chunk_id in chunk_ids), led, strict=True)
-    )
-    return GraphPath(strength, tuple(steps))
+    steps = (Edge(places[pair[1]], *edges[pair]) for pair in pairwise(chunk_ids))
+    return GraphPath(strength, places[chunk_ids[0]], tuple(steps))

@@ -91,6 +91,8 @@ def status_document(status: "Status", *, pending: bool = False) -> Document:
         "skipped": len(status.skipped),
         "chunks": status.chunks,
         "texts": status.texts,
+        "links": status.links,
+        "unresolved_links": status.unresolved_links,
         "edges": status.edges,
         "communities": status.communities,
         "languages": status.languages,

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from ragx.files import lines_of
-from ragx.inspection import Community, Edge, Entry, FileView, GraphPath, Likeness, Pair
+from ragx.inspection import Community, Edge, Entry, FileLinks, FileView, GraphPath, Likeness, Link, Pair
 from ragx.render.snippet import clipped
 from ragx.render.terminal import View, visible
 from ragx.render.text import counted
-from ragx.types import Step
 
 _INDENT = "  "
 _LONGEST_PREVIEW = 60
 _LONGEST_LINE = 400
+_WITHOUT_DIRECTION = ("similar", "tag")
 
 
 def preview(entry: Entry) -> str:
@@ -53,6 +53,15 @@ def neighbors_text(edges: Sequence[Edge], view: View) -> str:
     return "\n".join(_edge(edge, view) for edge in edges)
 
 
+def links_text(found: FileLinks, view: View) -> str:
+    """A link a line: where it stands, its kind, what is written, and where that leads."""
+    lines = [view.place(found.path), "links" if found.links else "no links"]
+    lines += [f"{_INDENT}{link.line}  {_link(link, view)}" for link in found.links]
+    lines.append("backlinks" if found.backlinks else "no backlinks")
+    lines += [f"{_INDENT}{view.place(link.file)}:{link.line}  {_link(link, view)}" for link in found.backlinks]
+    return "\n".join(lines)
+
+
 def communities_text(found: Sequence[Community], view: View) -> str:
     """A few lines a community."""
     return "\n".join("\n".join(_community(community, view)) for community in found)
@@ -65,8 +74,9 @@ def community_text(found: Community, members: Sequence[Entry], view: View) -> st
 
 def path_text(found: GraphPath, view: View) -> str:
     """A chunk a line, each with the edge that leads to it, and the product of the weights."""
-    lines = [_step(step, view) for step in found.steps]
-    return "\n".join([*lines, f"strength {found.strength:.2f}, {counted(len(found.steps) - 1, 'edge')}"])
+    steps = (f"{visible(edge.kind)} {edge.weight:.2f} {_arrow(edge)} {_chunk(edge.to, view)}" for edge in found.edges)
+    lines = [_chunk(found.start, view), *(_INDENT + step for step in steps)]
+    return "\n".join([*lines, f"strength {found.strength:.2f}, {counted(len(found.edges), 'edge')}"])
 
 
 def similar_text(found: Sequence[Likeness], view: View) -> str:
@@ -108,16 +118,33 @@ def _facts(entry: Entry) -> Iterator[str]:
 
 
 def _edge(edge: Edge, view: View) -> str:
-    return f"{edge.weight:.2f} {visible(edge.kind)}  {_entry(edge.to, view)}"
+    return f"{edge.weight:.2f} {visible(edge.kind)} {_arrow(edge)} {_entry(edge.to, view)}"
+
+
+def _arrow(edge: Edge) -> str:
+    if edge.kind in _WITHOUT_DIRECTION:
+        return "--"
+    return "->" if edge.outward else "<-"
+
+
+def _link(link: Link, view: View) -> str:
+    written = visible(f"{link.target}{'#' if link.heading else ''}{link.heading}")
+    if link.to:
+        lines = "" if link.to.chunk_id is None else f":{link.to.line_start}-{link.to.line_end}"
+        leads = f"  -> {view.place(link.to.file)}{lines}"
+    elif link.unresolved:
+        leads = "  unresolved"
+    else:
+        leads = "" if link.kind == "tag" else "  outside the corpus"
+    return f"{visible(link.kind)}  {written}{leads}"
 
 
 def _entry(entry: Entry, view: View) -> str:
-    return f"{_place(entry, view)}  {entry.chunk_id}  {view.dim(_preview(entry))}".rstrip()
+    return f"{_chunk(entry, view)}  {view.dim(_preview(entry))}".rstrip()
 
 
-def _step(step: Step, view: View) -> str:
-    place = f"{view.place(step.file)}:{step.line_start}-{step.line_end}  {step.chunk_id}"
-    return place if step.weight is None else f"{_INDENT}{visible(step.kind or 'edge')} {step.weight:.2f} -> {place}"
+def _chunk(entry: Entry, view: View) -> str:
+    return f"{_place(entry, view)}  {entry.chunk_id}"
 
 
 def _place(entry: Entry, view: View) -> str:

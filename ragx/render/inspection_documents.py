@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ragx.inspection import Community, Edge, Entry, FileView, GraphPath, Likeness, Pair, Target
+from ragx.inspection import Community, Edge, Entry, FileLinks, FileView, GraphPath, Likeness, Pair, Target
 from ragx.render.graphemes import boundary
 
 Document = dict[str, Any]
@@ -71,6 +71,16 @@ def neighbors_document(entry: Entry, edges: Sequence[Edge]) -> Document:
     }
 
 
+def links_document(found: FileLinks) -> Document:
+    """`ragx.inspect.links.v1`: the links in a file and those of other files that lead to it, by place."""
+    return {
+        "schema": "ragx.inspect.links.v1",
+        "file": found.path,
+        "links": [asdict(link) for link in found.links],
+        "backlinks": [asdict(link) for link in found.backlinks],
+    }
+
+
 def communities_document(found: Sequence[Community]) -> Document:
     """`ragx.inspect.communities.v1`: all communities, largest first."""
     return {
@@ -96,7 +106,7 @@ def path_document(source: Target, target: Target, found: GraphPath | None) -> Do
         "from": _target(source),
         "to": _target(target),
         "strength": _number(found.strength) if found else None,
-        "steps": [asdict(step) for step in found.steps] if found else [],
+        "steps": [_step(found.start, None), *(_step(edge.to, edge) for edge in found.edges)] if found else [],
     }
 
 
@@ -160,7 +170,16 @@ def _community(found: Community) -> Document:
 
 def _edge(edge: Edge) -> Document:
     to = edge.to
-    return {"id": to.chunk_id, "kind": edge.kind, "weight": _number(edge.weight), "file": to.file, **_lines(to)}
+    return {"id": to.chunk_id, **_led(edge), "file": to.file, **_lines(to)}
+
+
+def _led(edge: Edge) -> Document:
+    return {"kind": edge.kind, "weight": _number(edge.weight), "outward": edge.outward}
+
+
+def _step(at: Entry, edge: Edge | None) -> Document:
+    led = _led(edge) if edge else {"kind": None, "weight": None, "outward": None}
+    return {"chunk_id": at.chunk_id, "file": at.file, **_lines(at), **led}
 
 
 def _brief(entry: Entry) -> Document:

@@ -47,6 +47,7 @@ def status_text(status: Status, view: View, *, pending: bool) -> str:
         f"reranker    {visible(status.rerank_model) if status.rerank_model else 'off'}",
         f"files       {status.files:,}",
         f"chunks      {status.chunks:,} ({counted(status.texts, 'distinct text')})",
+        f"links       {status.links:,}, {status.unresolved_links:,} of them unresolved",
         f"graph       {counted(status.edges, 'edge')}, {counted(status.communities, 'community')}",
         f"languages   {_languages(status.languages)}",
         f"last run    {run.finished:%Y-%m-%d %H:%M:%S} UTC, {_seconds(run.seconds)}",
