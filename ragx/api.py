@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -39,6 +39,20 @@ RESULT = pa.schema(
         ("rerank", pa.float64()),
         ("logit", pa.float64()),
         ("stale", pa.bool_()),
+        (
+            "also_in",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("chunk_id", pa.int64()),
+                        ("file", pa.string()),
+                        ("line_start", pa.int32()),
+                        ("line_end", pa.int32()),
+                        ("cosine", pa.float64()),
+                    ]
+                )
+            ),
+        ),
         ("text", pa.string()),
     ]
 )
@@ -163,4 +177,5 @@ def _table(answer: Answer) -> pa.Table:
         name: [getattr(hit, name) if hasattr(hit, name) else getattr(hit.parts, name) for hit in hits]
         for name in RESULT.names
     }
+    columns["also_in"] = [[asdict(copy) for copy in hit.also_in] for hit in hits]
     return pa.table(columns, schema=RESULT)

@@ -150,6 +150,17 @@ class Context:
 
 
 @dataclass(frozen=True)
+class Copy:
+    """Where nearly the same as a hit stands, or quite the same: `cosine` is 1."""
+
+    chunk_id: int
+    file: str
+    line_start: int
+    line_end: int
+    cosine: float
+
+
+@dataclass(frozen=True)
 class Hit:
     """A ranked chunk."""
 
@@ -167,6 +178,9 @@ class Hit:
     text: str
     trace: tuple[Step, ...] = ()
     """From the seed to this chunk, where heat reached it and an explanation was asked for."""
+
+    also_in: tuple[Copy, ...] = ()
+    """Lower hits that are folded under this one, best first."""
 
     stale: bool = False
     """Whether the file has other bytes now than when it was indexed, or is gone."""
@@ -205,7 +219,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a query: the best chunks, as many as asked for, and all files that any candidate stands in."""
+    """The result of a query: the best distinct chunks, as many as asked for, and all files that a candidate stands in."""
 
     query: str
     hits: tuple[Hit, ...]

@@ -339,6 +339,27 @@ JOIN chunks ON chunks.id = bounded.chunk_id
 JOIN files ON files.id = chunks.file_id
 ORDER BY bounded.read DESC, bounded.score DESC, bounded.first_stage DESC, bounded.chunk_id;
 
+-- name: near_duplicates
+-- Which of some chunks have the same text as a better one, or are as near to it: their places from 0, the best first.
+WITH ranked AS MATERIALIZED (
+    SELECT listed.place, chunks.embedding_id, embeddings.vector
+    FROM (
+        SELECT unnest($chunk_ids::BIGINT[]) AS chunk_id, generate_subscripts($chunk_ids::BIGINT[], 1) - 1 AS place
+    ) AS listed
+    JOIN chunks ON chunks.id = listed.chunk_id
+    JOIN embeddings ON embeddings.id = chunks.embedding_id
+)
+SELECT
+    this.place, better.place,
+    CASE
+        WHEN this.embedding_id = better.embedding_id THEN 1
+        ELSE round(least(array_inner_product(this.vector, better.vector), 1)::DOUBLE, 6)
+    END AS cosine
+FROM ranked AS this
+JOIN ranked AS better ON better.place < this.place
+WHERE this.embedding_id = better.embedding_id OR array_inner_product(this.vector, better.vector) >= $cosine
+ORDER BY this.place, better.place;
+
 -- name: describe_chunks
 -- What a result shows of its chunk.
 SELECT id, kind, language, byte_start, byte_end, line_start, line_end, text

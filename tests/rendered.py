@@ -14,6 +14,7 @@ from ragx.diagnosis import Drift, LastRun, Status
 from ragx.types import (
     Answer,
     Context,
+    Copy,
     FileChanges,
     FileHit,
     Hit,
@@ -65,6 +66,12 @@ ANSWER = Answer(
             line_start=12,
             line_end=19,
             text=RESTORE,
+            also_in=(
+                Copy(11, "docs/old/backup guide.md", 3, 10, 1.0),
+                Copy(12, "notes/two\nlines \x1b[2J.md", 5, 12, 0.99123456789),
+                Copy(13, "a.md", 1, 8, 0.98),
+                Copy(14, "b.md", 1, 8, 0.97),
+            ),
         ),
         Hit(
             chunk_id=8051341570342942,

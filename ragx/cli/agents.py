@@ -19,6 +19,7 @@ is explained, decided or implemented. grep stays the tool for every occurrence o
 - Only find the files: `ragx query "..." --files-only`
 - Find places: `ragx query "..." --json --top 8`. Every result has `file`, `line_start`, `line_end`, `byte_start` and
   `byte_end`; its `text` may be cut (`truncated`), so read those lines of the file before you edit or quote them.
+  `also_in` lists where nearly the same stands, which an edit may have to reach too.
 - Narrow it down: `--path 'docs/**'`, `--kind python`. Faster, a little less precise: `--no-rerank`.
 - After you changed files, add `--refresh` to the query, or run `ragx index`: only what changed is read again. What
   comes from a file that changed since is marked `stale`; `ragx status --json` counts such files under `drift`.

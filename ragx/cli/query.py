@@ -90,6 +90,10 @@ def query(
             metavar="TOKENS", min=1, max=_LARGEST_BUDGET, help="Print whole passages, up to so many tokens in all."
         ),
     ] = None,
+    fold: Annotated[
+        bool | None,
+        typer.Option("--fold/--no-fold", help="Print what is nearly the same once.  [default: query.fold]"),
+    ] = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Bring the index up to date first.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -118,6 +122,7 @@ def query(
         paths=tuple(inside(corpus.root, here(directory), given) for given in path or ()),
         kinds=tuple(kind or ()),
         before=0 if files_only or budget else lines if before_context is None else before_context,
+        fold=fold,
         after=0 if files_only or budget else lines if after_context is None else after_context,
     )
     with open_index(corpus.index_dir) as store:

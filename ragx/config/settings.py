@@ -220,6 +220,8 @@ class Query:
     max_chunk_chars: int = _setting(
         1200, "characters of a chunk, and of each line around it, in the JSON", low=1, high=1_000_000
     )
+    fold: bool = _setting(True, "print texts that are the same, or nearly so, once, and say where else they are")
+    fold_cosine: float = _setting(0.97, "from which cosine on two texts are nearly the same", low=0.5, high=1)
     context_lines: int = _setting(0, "lines of the file to print before and after each hit", low=0, high=200)
 
 

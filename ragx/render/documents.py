@@ -141,6 +141,7 @@ def _result(hit: Hit, most: int) -> Document:
         "text": text,
         "truncated": len(text) < len(hit.shown),
         "stale": hit.stale,
+        "also_in": [asdict(copy) | {"cosine": _number(copy.cosine)} for copy in hit.also_in],
     }
     if hit.context is not None:
         result["context"] = {side: _lines(getattr(hit.context, side), most) for side in ("before", "after")}

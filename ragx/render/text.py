@@ -7,11 +7,12 @@ from rich.cells import cell_len
 from ragx.render.lines import bold, numbered
 from ragx.render.snippet import ELLIPSIS, clipped, snippet, wanted_terms
 from ragx.render.terminal import View, visible
-from ragx.types import Answer, FileHit, Hit, Stage, Step
+from ragx.types import Answer, Copy, FileHit, Hit, Stage, Step
 
 _INDENT = "  "
 _SNIPPET_INDENT = "    "
 _BETWEEN_HEADINGS = " > "
+_PLACES = 3
 
 
 def query_text(answer: Answer, view: View, *, explain: bool) -> str:
@@ -42,6 +43,8 @@ def _hit(hit: Hit, answer: Answer, wanted: frozenset[str], view: View, explain: 
     if hit.headings:
         yield _INDENT + view.dim(_heading_path(hit.headings, view.width - len(_INDENT)))
     yield from (_SNIPPET_INDENT + row for row in _passage(hit, wanted, view))
+    if hit.also_in:
+        yield _INDENT + view.dim(_also_in(hit.also_in, view))
     if explain:
         yield from (_INDENT + line for line in _parts(hit, answer))
         if hit.trace:
@@ -62,7 +65,15 @@ def _score(ranked: Hit | FileHit, view: View) -> str:
     return f"  {view.dim(f'{ranked.score:z.2f}')}{'  stale' if ranked.stale else ''}"
 
 
-def _place(at: Hit | Step, view: View) -> str:
+def _also_in(copies: Sequence[Copy], view: View) -> str:
+    """The first few places, and how many more there are."""
+    places = [_place(copy, view) for copy in copies[:_PLACES]]
+    if left := len(copies) - len(places):
+        places.append(f"{left:,} more")
+    return f"also in {', '.join(places)}"
+
+
+def _place(at: Hit | Step | Copy, view: View) -> str:
     return f"{view.place(at.file)}:{at.line_start}-{at.line_end}"
 
 

@@ -4,22 +4,24 @@ from collections.abc import Sequence
 from operator import mul
 from typing import Any
 
+from ragx.search.folding import Group
 from ragx.search.readable import readable_text
 from ragx.store import Store, statements
-from ragx.types import FileHit, Hit, Parts, Step
+from ragx.types import Copy, FileHit, Hit, Parts, Step
 
 _SEARCH = statements("search")
 
 _SECTION_WEIGHTS = (1.0, 0.3, 0.09)
 
 
-def describe(store: Store, ranked: Sequence[tuple[Any, ...]], *, explain: bool) -> tuple[Hit, ...]:
-    """Ranked chunks (rows of `rank`) with their places and texts, and with `explain` the way on which heat came."""
-    chunk_ids = [row[0] for row in ranked]
+def describe(store: Store, groups: Sequence[Group], *, explain: bool) -> tuple[Hit, ...]:
+    """The best of each group with its place and text, and with `explain` the way on which heat came to it."""
+    chunk_ids = [group.best[0] for group in groups]
+    copies = _copies(store, groups)
     described = {row[0]: row[1:] for row in store.rows(_SEARCH.describe_chunks, chunk_ids=chunk_ids)}
     traces = _traces(store, chunk_ids) if explain else {}
     hits = []
-    for chunk_id, file, score, *parts, headings in ranked:
+    for chunk_id, file, score, *parts, headings in (group.best for group in groups):
         kind, language, byte_start, byte_end, line_start, line_end, text = described[chunk_id]
         hits.append(
             Hit(
@@ -37,9 +39,21 @@ def describe(store: Store, ranked: Sequence[tuple[Any, ...]], *, explain: bool) 
                 text=text,
                 readable=read if (read := readable_text(text, file)) != text else "",
                 trace=traces.get(chunk_id, ()),
+                also_in=copies.get(chunk_id, ()),
             )
         )
     return tuple(hits)
+
+
+def _copies(store: Store, groups: Sequence[Group]) -> dict[int, tuple[Copy, ...]]:
+    """What is folded under the best of a group, by the id of that."""
+    folded = [chunk_id for group in groups for chunk_id, _ in group.copies]
+    rows = store.rows(_SEARCH.locate_chunks, chunk_ids=folded) if folded else []
+    places: dict[int, tuple[str, int, int]] = {row[0]: row[1:] for row in rows}
+    return {
+        group.best[0]: tuple(Copy(chunk_id, *places[chunk_id], cosine) for chunk_id, cosine in group.copies)
+        for group in groups
+    }
 
 
 def _traces(store: Store, chunk_ids: Sequence[int]) -> dict[int, tuple[Step, ...]]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from ragx.config.settings import Fusion, Rerank
 from ragx.errors import ModelError, UsageError
 from ragx.models import load_reranker, reranker_row
 from ragx.search.embedding import embed_query, query_embedder
+from ragx.search.folding import Group, deeper, fold
 from ragx.search.freshness import Files, compare
 from ragx.search.readable import readable_text
 from ragx.search.results import describe, rank_files
@@ -49,6 +50,7 @@ class Options:
     kinds: tuple[str, ...] = ()
     before: int | None = None
     after: int | None = None
+    fold: bool | None = None
 
 
 class Searcher:
@@ -83,20 +85,27 @@ class Searcher:
         self._scoped = set_scope(self.store, options.paths, options.kinds)
         config = self.config
         tokens = query_terms(query, self.languages)
-        stages = [
+        top = config.query.top if options.top is None else options.top
+        folds = config.query.fold if options.fold is None else options.fold
+        legs = [
             self.expand(config, options),
             self.vector_leg(query, config, options),
             self.keyword_leg(query, tokens, config, options),
-            self.fuse(config),
-            self.spread(config, options),
-            self.rerank(query, config, options),
         ]
-        chosen = self.weights(config, stages)
-        ranked = self.rank(chosen)
-        top = config.query.top if options.top is None else options.top
+        while True:
+            stages = [*legs, self.fuse(config), self.spread(config, options), self.rerank(query, config, options)]
+            chosen = self.weights(config, stages)
+            ranked = self.rank(chosen)
+            groups = fold(self.store, ranked, config.query.fold_cosine) if folds else [Group(row) for row in ranked]
+            depth = deeper(groups, ranked, top, config.fusion.per_query_top)
+            if depth is None:
+                break
+            config = replace(config, fusion=replace(config.fusion, per_query_top=depth))
+            if self._by_index:
+                self.search_vector(self._vector, config, options)
         answer = Answer(
             query=query,
-            hits=describe(self.store, ranked[:top], explain=options.explain),
+            hits=describe(self.store, groups[:top], explain=options.explain),
             files=rank_files(ranked),
             stages=tuple(stages),
             weights={"rerank": chosen.alpha, "heat": chosen.beta, "fused": chosen.gamma},
