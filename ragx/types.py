@@ -219,7 +219,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a query: the best distinct chunks, as many as asked for, and all files that a candidate stands in."""
+    """The result of a query: the best distinct chunks, as many as asked for, and all files of any candidate."""
 
     query: str
     hits: tuple[Hit, ...]
