@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ragx.config.settings import Embeddings
 from ragx.models import embedder_row
 
 VERSION = "0.10.0"
@@ -46,7 +47,7 @@ def hit_ranks(
         "embeddings.base_url": base_url,
         "embeddings.model": _MODEL,
         "embeddings.doc_prefix": "",
-        "embeddings.query_prefix": embedder_row(_MODEL).query_prefix,
+        "embeddings.query_prefix": embedder_row(Embeddings(model=_MODEL)).query_prefix,
         "embeddings.autostart": "false",
         "expansion.enabled": "false",
         "rerank.enabled": "false",

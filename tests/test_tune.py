@@ -160,7 +160,7 @@ def test_the_grid_lies_within_what_the_settings_accept_and_starts_at_what_is_in_
         assert SETTINGS[row.name].rule.effect == "query"
         for value in row.values:
             assert value in rule.choices if rule.choices else rule.low <= value <= rule.high
-    config, reranker = Config(), reranker_row(Config().rerank.model)
+    config, reranker = Config(), reranker_row(Config().rerank)
     assert dict(zip(names(), point_of(config), strict=True)) == {
         "fusion.method": config.fusion.method,
         "fusion.vector_weight": config.fusion.vector_weight,

@@ -13,7 +13,21 @@ from typing import Annotated, Any
 import typer
 
 from ragx import __version__
-from ragx.cli import agents, config, evaluate, export, index, init, inspect, query, similar, sql_query, status, tune
+from ragx.cli import (
+    agents,
+    config,
+    consent,
+    evaluate,
+    export,
+    index,
+    init,
+    inspect,
+    query,
+    similar,
+    sql_query,
+    status,
+    tune,
+)
 from ragx.cli.common import (
     Directory,
     Quiet,
@@ -25,7 +39,7 @@ from ragx.cli.common import (
     show_help,
 )
 from ragx.config import MACHINE_FILE, PROJECT_FILE
-from ragx.errors import RagxError
+from ragx.errors import ConsentNeeded, RagxError
 
 app = typer.Typer(
     name="ragx",
@@ -110,10 +124,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _invoke(arguments: Sequence[str], as_json: bool) -> int:
-    command = typer.main.get_command(app)
     try:
-        with command.make_context("ragx", list(arguments)) as context:
-            command.invoke(context)
+        _execute(arguments)
         return 0
     except typer.Exit as end:
         return end.exit_code
@@ -125,6 +137,24 @@ def _invoke(arguments: Sequence[str], as_json: bool) -> int:
         message = one_line(error.format_message()).removesuffix(".")
         message = (message[:1].lower() + message[1:]).replace("no such option: ", "no such option ")
         return _fail(path, "usage", message, f"{path} --help", as_json)
+
+
+def _execute(arguments: Sequence[str]) -> None:
+    """Runs the command, and once more each time that the user allows what it stopped for."""
+    command = typer.main.get_command(app)
+    start = None
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            start = os.getcwd()
+        with command.make_context("ragx", list(arguments)) as context:
+            command.invoke(context)
+    except ConsentNeeded as needed:
+        if not consent.is_given(needed):
+            raise
+        # -C went to its folder.
+        if start is not None:
+            os.chdir(start)
+        _execute(arguments)
 
 
 def _command_path(arguments: Sequence[str]) -> str:

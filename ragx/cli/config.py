@@ -6,17 +6,18 @@ from typing import Annotated
 
 import typer
 
+from ragx.cli import consent
 from ragx.cli.common import Directory, Json, Quiet, emit_json, here, no_corpus, settings_in_force, show_help, talk
 from ragx.config import (
     MACHINE_FILE,
     PROJECT_FILE,
     SETTINGS,
     Loaded,
+    allow_setting,
     find_root,
     machine_file,
     parse_value,
     set_value,
-    vouch,
 )
 from ragx.config.load import SECTIONS, check_place, lookup, values_in
 from ragx.config.toml import to_json, to_toml
@@ -75,8 +76,8 @@ def set_setting(
         raise ConfigError(f"HOME is not set, so there is no {MACHINE_FILE}")
     set_value(path, key, parsed, private=machine)
     talk(f"{key} = {to_toml(parsed)} in {path}")
-    if not machine and (noted := vouch(key, parsed)):
-        talk(f"note: keys may be sent to {noted}" if row.key == "base_url" else f"note: {noted} may be sent as a key")
+    if not machine:
+        _allow(path.parent, key, parsed)
     if key in overriding and overriding[key] != parsed:
         talk(f"warning: {MACHINE_FILE} sets {key} = {to_toml(overriding[key])}, which overrides it")
     if effect := EFFECTS.get(row.rule.effect):
@@ -87,6 +88,14 @@ def set_setting(
 def list_settings(json: Json = False, directory: Directory = None, quiet: Quiet = False) -> None:
     """Print every setting in force and where it comes from."""
     _print(settings_in_force(directory), list(SETTINGS), json)
+
+
+def _allow(corpus: Path, key: str, value: object) -> None:
+    """What the user sets, they allow. Where that cannot be noted, the setting stands, and will be asked about."""
+    try:
+        consent.report(allow_setting(corpus, key, value))
+    except ConfigError as error:
+        talk(f"warning: {error.message}" + (f"; {error.hint}" if error.hint else ""))
 
 
 def _project_file(directory: Directory) -> Path:

@@ -9,9 +9,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ragx.config.load import accept, allowed, lookup, machine_file, parse, read_text, takes_auto, value_type, values_in
-from ragx.config.servers import address, vouched
-from ragx.config.settings import MACHINE_ONLY_SECTIONS, SETTINGS, Config, Setting, Trust
+from ragx.config.load import accept, allowed, lookup, parse, read_text, takes_auto, value_type
+from ragx.config.settings import MACHINE_ONLY_SECTIONS, SETTINGS, Config, Setting
 from ragx.config.toml import AUTO, to_json, to_toml
 from ragx.errors import ConfigError
 
@@ -61,24 +60,6 @@ def set_value(path: Path, name: str, value: Any, *, private: bool = False) -> No
     else:
         _append(table, row.key, to_json(value), last=row.section == list(document)[-1])
     write(path, tomlkit.dumps(document), private=private)
-
-
-def vouch(name: str, value: Any) -> str:
-    """Notes in ~/.ragxrc that the user set a server or a key's variable in a ragx.toml; gives what it noted, or ""."""
-    row, rc = lookup(name), machine_file()
-    if row.key not in ("base_url", "api_key_env") or rc is None:
-        return ""
-    noted = values_in(rc, machine=True)
-    trusted = Trust(noted.get("trust.servers", ()), noted.get("trust.variables", ()))
-    if vouched(row.key, value, trusted):
-        return ""
-    if row.key == "base_url":
-        entry, place, before = address(value), "trust.servers", trusted.servers
-    else:
-        entry, place, before = value, "trust.variables", trusted.variables
-    if entry:
-        set_value(rc, place, (*before, entry), private=True)
-    return entry
 
 
 def _uncommented(text: str, row: Setting) -> str:

@@ -10,8 +10,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args
 
-from ragx.config.servers import vouched
-from ragx.config.settings import MACHINE_ONLY_SECTIONS, MACHINE_SECTIONS, SETTINGS, Config, Origin, Setting, Trust
+from ragx.config.settings import MACHINE_ONLY_SECTIONS, MACHINE_SECTIONS, SETTINGS, Config, Origin, Setting
 from ragx.config.toml import AUTO, to_toml
 from ragx.errors import ConfigError
 
@@ -42,13 +41,14 @@ def find_root(start: Path) -> Path | None:
     return None
 
 
-def _home() -> str:
+def home() -> str:
+    """The user's home folder; "" where the environment names none."""
     return os.environ.get("HOME") or os.environ.get("USERPROFILE") or ""
 
 
 def machine_file() -> Path | None:
     """`~/.ragxrc`; None where the environment names no home."""
-    return Path(home, ".ragxrc") if (home := _home()) else None
+    return Path(folder, ".ragxrc") if (folder := home()) else None
 
 
 def index_dir(root: Path, config: Config) -> Path:
@@ -61,7 +61,7 @@ def index_dir(root: Path, config: Config) -> Path:
     import hashlib
 
     digest = hashlib.blake2b(os.fsencode(root), digest_size=5).hexdigest()
-    place = os.path.join(_home(), os.path.expanduser(config.index.path))
+    place = os.path.join(home(), os.path.expanduser(config.index.path))
     return Path(os.path.abspath(place), f"{root.name or 'root'}-{digest}")
 
 
@@ -78,19 +78,17 @@ def load(root: Path | None) -> Loaded:
     sources: dict[str, Source] = dict.fromkeys(SETTINGS, "default")
     sources |= dict.fromkeys(project, PROJECT_FILE)
     sources |= dict.fromkeys(machine, MACHINE_FILE)
-    return Loaded(_config(project, machine), root, warnings, sources)
+    return Loaded(_config(project, machine, root or Path()), root, warnings, sources)
 
 
-def _config(project: Mapping[str, Any], machine: Mapping[str, Any]) -> Config:
-    trust = Trust(**_keys(machine, "trust"))
+def _config(project: Mapping[str, Any], machine: Mapping[str, Any], root: Path) -> Config:
     sections = {}
     for section in fields(Config):
         own = _keys(machine, section.name)
         keys = _keys(project, section.name) | own
         extra = {}
         if any(key.name == "origin" for key in fields(section.type)):  # type: ignore[arg-type]  # as below
-            foreign = {key for key, value in keys.items() if key not in own and not vouched(key, value, trust)}
-            extra["origin"] = Origin(frozenset(keys), frozenset(foreign))
+            extra["origin"] = Origin(frozenset(keys), frozenset(keys.keys() - own.keys()), root)
         sections[section.name] = section.type(**keys, **extra)  # type: ignore[operator]  # the class itself
     return Config(**sections)
 

@@ -1,21 +1,21 @@
-"""Decides which server is asked, and with which key: no ragx.toml that came with a repository sends a secret away.
+"""Decides which server is asked, with which key: a ragx.toml that came with a repository sends nothing away by itself.
 
 The address: `base_url` where a file sets it; with provider ollama, Ollama's; OPENAI_BASE_URL; LM Studio's. The key: the
 variable that `api_key_env` names, which must be set; else OPENAI_API_KEY where that is set. Neither variable changes
 the provider.
 
-A key leaves this machine only by its user's decision. What ragx.toml says of the server and of the variable counts once
-its user has run `ragx config set` for it here, which notes it in ~/.ragxrc ([trust]): a clone brings the file, not the
-note. Until then OPENAI_API_KEY is kept back, and a key that `api_key_env` asks for is refused with the command to run.
+Texts and keys leave this machine only by its user's decision. Where ragx.toml alone names a server that is not on
+this machine, or the variable of a key, ConsentNeeded says so before anything is sent. A server on this machine gets
+texts, but no key before its user has allowed that: OPENAI_API_KEY is kept back.
 """
 
 import os
 import re
-import shlex
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
-from ragx.config.settings import DEFAULT_BASE_URL, OLLAMA_BASE_URL, Embeddings, Expansion, Trust
+from ragx.config.address import address, is_local
+from ragx.config.consent import Wish, missing_of, require
+from ragx.config.settings import DEFAULT_BASE_URL, OLLAMA_BASE_URL, Embeddings, Expansion
 from ragx.errors import ConfigError
 
 COMMON_KEY = "OPENAI_API_KEY"
@@ -34,59 +34,35 @@ class Server:
 
 
 def server(section: Embeddings | Expansion) -> Server:
-    """The server of a section, by the settings and the environment as they are now."""
+    """The server of a section, by the settings and the environment as they are now; ConsentNeeded as said above."""
     name = type(section).__name__.lower()
     base_url = _base_url(section, name)
-    foreign = "base_url" in section.origin.foreign
     variable = section.api_key_env
-    if not variable:
-        key = _clean(COMMON_KEY, os.environ.get(COMMON_KEY, ""))
-        return Server(base_url, "" if foreign else key, kept_back=foreign and bool(key))
-    if not re.fullmatch(r"[A-Za-z_]\w*", variable, re.ASCII):
+    if variable and not re.fullmatch(r"[A-Za-z_]\w*", variable, re.ASCII):
         # Not shown: it may be the key itself.
         raise ConfigError(
             f"{name}.api_key_env is not the name of an environment variable; the key itself never stands in a file",
             f"ragx config set {name}.api_key_env NAME",
         )
-    if foreign:
-        raise ConfigError(
-            f"no key is sent to {base_url}, which ragx.toml names, before you have said so yourself",
-            f"ragx config set {name}.base_url {shlex.quote(base_url)}",
-        )
-    if "api_key_env" in section.origin.foreign:
-        raise ConfigError(
-            f"{variable}, which ragx.toml names, is not sent to {base_url} before you have said so yourself",
-            f"ragx config set {name}.api_key_env {variable}",
-        )
+    origin, place = section.origin, address(base_url)
+    foreign = "base_url" in origin.foreign
+    asked = Wish(f"server {place}", f"{name}.base_url", base_url)
+    unasked = foreign and bool(missing_of(origin.corpus, [asked]))
+    wishes = [asked] if foreign and (variable or not is_local(base_url)) else []
+    if "api_key_env" in origin.foreign and variable not in ("", COMMON_KEY):
+        wishes.append(Wish(f"variable {variable}", f"{name}.api_key_env", variable))
+    key = f"the key in {variable}" if variable else f"the key in {COMMON_KEY}, if it is set,"
+    what = f"the texts of its files, your questions and {key}" if unasked and not is_local(base_url) else key
+    require(origin.corpus, wishes, f"send {what} to {place}")
+    if not variable:
+        key = _clean(COMMON_KEY, os.environ.get(COMMON_KEY, ""))
+        return Server(base_url, "" if unasked else key, kept_back=unasked and bool(key))
     if not (key := _clean(variable, os.environ.get(variable, ""))):
         raise ConfigError(
             f"{name}.api_key_env names the environment variable {variable}, which is not set",
             f'set it, or: ragx config set {name}.api_key_env ""',
         )
     return Server(base_url, key)
-
-
-def address(base_url: str) -> str:
-    """`scheme://host[:port]` of a base_url, in lower case; "" where it is not the address of a server."""
-    try:
-        parts = urlsplit(base_url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        return ""
-    if parts.scheme not in ("http", "https") or not host or parts.username is not None or parts.query or parts.fragment:
-        return ""
-    if not base_url.isprintable() or " " in base_url:
-        return ""
-    host = f"[{host}]" if ":" in host else host
-    usual = {"http": 80, "https": 443}[parts.scheme]
-    return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, usual) else "")
-
-
-def vouched(key: str, value: str, trust: Trust) -> bool:
-    """Whether ragx.toml may set `key` of a section to `value`, as far as keys are concerned."""
-    if key == "base_url":
-        return address(value) in trust.servers
-    return key != "api_key_env" or value in ("", COMMON_KEY, *trust.variables)
 
 
 def _base_url(section: Embeddings | Expansion, name: str) -> str:

@@ -5,6 +5,7 @@ A setting typed `X | None` accepts the word "auto" in TOML, which is None here: 
 """
 
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, Literal
 
 Effect = Literal["query", "files", "graph", "vectors", "full"]
@@ -162,10 +163,11 @@ _API_KEY_ENV = "environment variable that holds the server's key; empty: OPENAI_
 
 @dataclass(frozen=True)
 class Origin:
-    """Keys of a section that a file sets (`given`), and those that only the corpus's file answers for (`foreign`)."""
+    """Keys of a section that a file sets (`given`), and those that only the ragx.toml of `corpus` sets (`foreign`)."""
 
     given: frozenset[str] = frozenset()
     foreign: frozenset[str] = frozenset()
+    corpus: Path = Path()
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,7 @@ class Rerank:
     enabled: bool = _setting(True, "rerank the best hits")
     model: str = _setting("ms-marco-MiniLM-L-12-v2", "a reranker of the catalogue")
     depth: int | None = _setting(None, "hits that are reranked", low=1, high=1000)
+    origin: Origin = field(default=Origin(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -235,18 +238,6 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Trust:
-    """What a ragx.toml may decide about keys, since it may have come with somebody else's repository."""
-
-    servers: tuple[str, ...] = _setting(
-        (), "servers that a ragx.toml may have keys sent to, as https://host:port; `ragx config set` adds them"
-    )
-    variables: tuple[str, ...] = _setting(
-        (), "environment variables that a ragx.toml may name as keys; `ragx config set` adds them"
-    )
-
-
-@dataclass(frozen=True)
 class Config:
     """All settings in force."""
 
@@ -264,13 +255,12 @@ class Config:
     rerank: Rerank = field(default_factory=Rerank)
     query: Query = field(default_factory=Query)
     index: Index = field(default_factory=Index)
-    trust: Trust = field(default_factory=Trust)
 
 
-MACHINE_SECTIONS = ("embeddings", "expansion", "rerank", "index", "trust")
+MACHINE_SECTIONS = ("embeddings", "expansion", "rerank", "index")
 """Sections that ~/.ragxrc may hold."""
 
-MACHINE_ONLY_SECTIONS = ("index", "trust")
+MACHINE_ONLY_SECTIONS = ("index",)
 """Sections that ragx.toml may not hold."""
 
 

@@ -48,7 +48,7 @@ GRID = (
 def point_of(config: Config) -> Point:
     """Where a configuration stands; what it leaves open has the value that is in force."""
     heat = traversal_parameters(config.traversal, None)
-    row = reranker_row(config.rerank.model)
+    row = reranker_row(config.rerank)
     in_force = {
         "traversal.hops": heat["hops"],
         "traversal.decay": heat["decay"],

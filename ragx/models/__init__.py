@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragx.config import settings
+from ragx.config import model_folder, model_wish, require, settings
 from ragx.models import catalogue, local
 from ragx.models.catalogue import EmbedderRow, RerankerRow
 from ragx.types import Embedder, Reranker
@@ -17,18 +17,19 @@ def _silent(message: str) -> None:
     pass
 
 
-def embedder_row(model: str, root: Path = Path()) -> EmbedderRow:
-    """The row of `embeddings.model`, a name of the catalogue or the path of a folder; no model is loaded."""
-    if local.is_path(model):
-        return local.embedder_row(model, local.folder_of(model, root))
-    return catalogue.embedder_row(model)
+def embedder_row(chosen: settings.Embeddings, root: Path = Path()) -> EmbedderRow:
+    """The row of `embeddings.model`, a name of the catalogue or the path of a folder; no model is loaded.
+
+    ConsentNeeded where a folder is named by ragx.toml alone: nothing in it is read before.
+    """
+    folder = _folder(chosen, root)
+    return local.embedder_row(chosen.model, folder) if folder else catalogue.embedder_row(chosen.model)
 
 
-def reranker_row(model: str, root: Path = Path()) -> RerankerRow:
-    """The row of `rerank.model`, a name of the catalogue or the path of a folder; no model is loaded."""
-    if local.is_path(model):
-        return local.reranker_row(model, local.folder_of(model, root))
-    return catalogue.reranker_row(model)
+def reranker_row(chosen: settings.Rerank, root: Path = Path()) -> RerankerRow:
+    """The row of `rerank.model`; as `embedder_row`."""
+    folder = _folder(chosen, root)
+    return local.reranker_row(chosen.model, folder) if folder else catalogue.reranker_row(chosen.model)
 
 
 def load_embedder(
@@ -52,12 +53,12 @@ def load_embedder(
         return served.ServedEmbedder(chosen, built=built, seen=seen, prove=prove, announce=announce)
     from ragx.models import onnx, source
 
-    row = embedder_row(chosen.model, root)
+    row = embedder_row(chosen, root)
     if chosen.doc_prefix is not None:
         row = replace(row, doc_prefix=chosen.doc_prefix)
     if chosen.query_prefix is not None:
         row = replace(row, query_prefix=chosen.query_prefix)
-    return onnx.OnnxEmbedder(row, source.locate(row, _folder(chosen.model, root), announce))
+    return onnx.OnnxEmbedder(row, source.locate(row, _folder(chosen, root), announce))
 
 
 def load_reranker(
@@ -66,9 +67,14 @@ def load_reranker(
     """The cross-encoder in force; as `load_embedder`."""
     from ragx.models import onnx, source
 
-    row = reranker_row(chosen.model, root)
-    return onnx.OnnxReranker(row, source.locate(row, _folder(chosen.model, root), announce))
+    row = reranker_row(chosen, root)
+    return onnx.OnnxReranker(row, source.locate(row, _folder(chosen, root), announce))
 
 
-def _folder(model: str, root: Path) -> Path | None:
-    return local.folder_of(model, root) if local.is_path(model) else None
+def _folder(chosen: settings.Embeddings | settings.Rerank, root: Path) -> Path | None:
+    """The folder that the setting names, if it names one and the user allows it."""
+    folder = model_folder(chosen.model, root)
+    if folder is not None and "model" in chosen.origin.foreign:
+        wish = model_wish(f"{type(chosen).__name__.lower()}.model", chosen.model, folder)
+        require(chosen.origin.corpus, [wish], f"load the model in {folder}")
+    return folder

@@ -47,12 +47,6 @@ class Answer:
     has: Callable[[], tuple[str, ...]]
 
 
-def is_local(base_url: str) -> bool:
-    """Whether the server is on this machine."""
-    host = urlsplit(base_url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
-
-
 def is_refusal(error: BaseException) -> bool:
     """Whether nothing listened at the address."""
     cause: BaseException | None = error

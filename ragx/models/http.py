@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from ragx import __version__
-from ragx.config import Server
+from ragx.config import Server, is_local
 from ragx.errors import ModelError
 from ragx.models import failures
 from ragx.models.vectors import Refused, parse
@@ -62,7 +62,7 @@ class Api:
             # Reading the certificates takes 20 ms, and http has none to check.
             verify=secure,
             # A proxy has no way to what listens on this machine.
-            trust_env=not failures.is_local(server.base_url),
+            trust_env=not is_local(server.base_url),
         )
         weakref.finalize(self, self._client.close)
 

@@ -10,19 +10,6 @@ from ragx.models.catalogue import EmbedderRow, File, Files, Pooling, RerankerRow
 GRAPHS = ("model.onnx", "onnx/model.onnx")
 
 
-def is_path(model: str) -> bool:
-    """Whether a setting names a folder: absolute, or beginning with `~` or `./`. Anything else is a name."""
-    return model.startswith(("~", "./", ".\\")) or Path(model).is_absolute()
-
-
-def folder_of(model: str, root: Path) -> Path:
-    """The folder that a setting names; `./` is relative to `root`, so that a subfolder sees the same one."""
-    try:
-        return root / Path(model).expanduser()
-    except RuntimeError:  # no home directory
-        return root / model
-
-
 def files_in(folder: Path) -> Files:
     """The model's files, relative to `folder`; ModelError says which one is missing."""
     graph = next((name for name in GRAPHS if (folder / name).is_file()), None)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragx.config import Config
 from ragx.config.settings import Fusion, Rerank
-from ragx.errors import ModelError, UsageError
+from ragx.errors import ConsentNeeded, ModelError, UsageError
 from ragx.models import load_reranker, reranker_row
 from ragx.search.embedding import embed_query, query_embedder
 from ragx.search.folding import Group, deeper, fold
@@ -204,7 +204,7 @@ class Searcher:
         if not wanted:
             return Stage("rerank", False, "off")
         try:
-            row = reranker_row(config.rerank.model, self._root)
+            row = reranker_row(config.rerank, self._root)
         except ModelError as error:
             return self._skip("rerank", f"{error.message}; {error.hint}")
         depth = config.rerank.depth or row.depth
@@ -227,9 +227,9 @@ class Searcher:
         """What the stages that ran count in the score."""
         ran = {stage.name for stage in stages if stage.ran}
         try:
-            row = reranker_row(config.rerank.model, self._root)
-        except ModelError:  # said by its stage; the others still have weights
-            row = reranker_row(Rerank().model)
+            row = reranker_row(config.rerank, self._root)
+        except (ModelError, ConsentNeeded):  # said by its stage; the others still have weights
+            row = reranker_row(Rerank())
         return weights(config.scoring, row, rerank="rerank" in ran, graph="graph" in ran)
 
     def rank(self, chosen: Weights) -> list[tuple[Any, ...]]:
