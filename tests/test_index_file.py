@@ -127,11 +127,6 @@ def schema(number: int) -> Callable[[Path], None]:
     return spoil
 
 
-def dangling(path: Path) -> None:
-    path.unlink()
-    path.symlink_to(path.with_name("not here"))
-
-
 DAMAGED = "is damaged or not a DuckDB file; run: ragx index --full"
 MENDABLE: dict[str, tuple[Callable[[Path], None], str]] = {
     "empty": (empty, DAMAGED),
@@ -148,7 +143,6 @@ MENDABLE: dict[str, tuple[Callable[[Path], None], str]] = {
         schema(999),
         "was written by a newer version of ragx (schema 999); upgrade ragx, or run: ragx index --full",
     ),
-    "dangling": (dangling, "which is not there; bring it back, or run: ragx index --full"),
 }
 
 

@@ -17,6 +17,7 @@ from ragx.config import (
     find_root,
     machine_file,
     parse_value,
+    project_file,
     set_value,
 )
 from ragx.config.load import SECTIONS, check_place, lookup, values_in
@@ -102,7 +103,7 @@ def _project_file(directory: Directory) -> Path:
     root = find_root(here(directory))
     if root is None or not os.path.lexists(root / PROJECT_FILE):
         raise no_corpus()
-    return root / PROJECT_FILE
+    return project_file(root)
 
 
 def _value(loaded: Loaded, name: str) -> object:

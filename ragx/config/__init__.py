@@ -4,7 +4,17 @@ from ragx.config.address import is_local
 from ragx.config.built import check_built_with
 from ragx.config.consent import allow, allow_setting, model_folder, model_wish, require
 from ragx.config.edit import initial_toml, parse_value, set_value
-from ragx.config.load import MACHINE_FILE, PROJECT_FILE, Loaded, Source, find_root, index_dir, load, machine_file
+from ragx.config.load import (
+    MACHINE_FILE,
+    PROJECT_FILE,
+    Loaded,
+    Source,
+    find_root,
+    index_dir,
+    load,
+    machine_file,
+    project_file,
+)
 from ragx.config.servers import Server, server
 from ragx.config.settings import SETTINGS, Config, Setting, settings_with_effect
 
@@ -29,6 +39,7 @@ __all__ = [
     "model_folder",
     "model_wish",
     "parse_value",
+    "project_file",
     "require",
     "server",
     "set_value",

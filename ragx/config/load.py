@@ -17,6 +17,7 @@ from ragx.errors import ConfigError
 PROJECT_FILE: Literal["ragx.toml"] = "ragx.toml"
 MACHINE_FILE: Literal["~/.ragxrc"] = "~/.ragxrc"
 Source = Literal["default", "ragx.toml", "~/.ragxrc"]
+_MOST_BYTES = 1 << 20
 SECTIONS = tuple(section.name for section in fields(Config))
 
 
@@ -41,6 +42,19 @@ def find_root(start: Path) -> Path | None:
     return None
 
 
+def project_file(root: Path) -> Path:
+    """The ragx.toml of a corpus, there or not; ConfigError where it leads to a file of somebody else."""
+    return _inside(root, PROJECT_FILE, "put a file in its place")
+
+
+def _inside(root: Path, name: str, remedy: str) -> Path:
+    # A link may have come with the repository, to have a file of its user written to.
+    path, top = root / name, os.path.realpath(root)
+    if path.is_symlink() and os.path.commonpath([top, os.path.realpath(path)]) != top:
+        raise ConfigError(f"{path} is a symbolic link out of the corpus", remedy)
+    return path
+
+
 def home() -> str:
     """The user's home folder; "" where the environment names none."""
     return os.environ.get("HOME") or os.environ.get("USERPROFILE") or ""
@@ -56,7 +70,7 @@ def index_dir(root: Path, config: Config) -> Path:
     if override := os.environ.get("RAGX_DIR"):
         return Path(os.path.abspath(os.path.expanduser(override)))
     if not config.index.path:
-        return root / ".ragx"
+        return _inside(root, ".ragx", "remove it, or name another folder in the environment variable RAGX_DIR")
     # One setting serves all corpora of the machine: without a name of its own, one index would replace another.
     import hashlib
 
@@ -67,7 +81,7 @@ def index_dir(root: Path, config: Config) -> Path:
 
 def load(root: Path | None) -> Loaded:
     """Defaults < the ragx.toml in `root` < ~/.ragxrc. ConfigError names the file, the key and the value."""
-    project = values_in(root / PROJECT_FILE, machine=False) if root is not None else {}
+    project = values_in(project_file(root), machine=False) if root is not None else {}
     rc = machine_file()
     machine = values_in(rc, machine=True) if rc is not None else {}
     warnings = tuple(
@@ -105,7 +119,11 @@ def read_text(path: Path) -> str:
         # A pipe would block for ever.
         if path.is_dir() or path.is_fifo():
             raise ConfigError(f"{path} is not a file")
-        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise ConfigError(f"{path} is larger than {_MOST_BYTES:,} bytes")
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ragx.errors import IndexLocked, UsageError
-from ragx.store import INDEX_NAME, explained
+from ragx.store import INDEX_NAME, check_links, explained
 
 LOCK_NAME = "lock"
 
@@ -44,6 +44,7 @@ def _acquire(folder: Path, *, wait: bool) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        check_links(folder)
         ignore = folder / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")

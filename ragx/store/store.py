@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -136,11 +137,20 @@ def logs(path: Path) -> list[Path]:
     return [log for name in names if (log := path.with_name(name)).exists()]
 
 
+def check_links(folder: Path) -> None:
+    """Refuses a symbolic link in the folder of an index: ragx makes none, and would write to whatever it leads to."""
+    with suppress(FileNotFoundError, NotADirectoryError, PermissionError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                raise IndexForeign(f"{entry.path} is a symbolic link", f"remove it: rm {shlex.quote(entry.path)}")
+
+
 def open_index(folder: Path, *, outdated: bool = False) -> Store:
     """Opens the published index of a `.ragx` folder read-only, or says why not and what to run.
 
     With `outdated` also one of an earlier data model, of which only `meta` and the vectors are sure to be as now.
     """
+    check_links(folder)
     path = folder / INDEX_NAME
     before = _stat(path)
     if left := logs(path):
@@ -207,9 +217,6 @@ def _stat(path: Path) -> os.stat_result:
     try:
         found = path.stat()
     except FileNotFoundError:
-        if path.is_symlink():
-            remedy = f"bring it back, or {REBUILD}"
-            raise IndexUnusable(f"{path} is a link to {path.readlink()}, which is not there", remedy) from None
         raise IndexMissing(f"no index in {path.parent}", "run: ragx index") from None
     except OSError as error:
         raise IndexUnusable(f"{path} may not be read: {error.strerror}", "check its owner and mode") from error
