@@ -209,6 +209,19 @@ class FileHit:
 
 
 @dataclass(frozen=True)
+class CommunityHit:
+    """A ranked community of the graph: what it is about, the sum of its best three hits' scores, and these hits."""
+
+    number: int
+    size: int
+    name: str
+    content_hash: str
+    terms: tuple[str, ...]
+    score: float
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True)
 class Stage:
     """Whether a stage of a query ran (`ran`), and how or why not (`detail`)."""
 

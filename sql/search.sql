@@ -366,6 +366,29 @@ SELECT id, kind, language, byte_start, byte_end, line_start, line_end, text
 FROM chunks
 WHERE id IN (SELECT unnest($chunk_ids::BIGINT[]));
 
+-- name: rank_communities
+-- The communities of hits (best first) by the sum of the best few scores, each with what it is about and those hits.
+WITH hits AS (
+    SELECT
+        unnest($chunk_ids::BIGINT[]) AS chunk_id,
+        unnest($scores::DOUBLE[]) AS score,
+        generate_subscripts($chunk_ids::BIGINT[], 1) AS place
+),
+gathered AS (
+    SELECT
+        communities.community,
+        list_sum(list(hits.score ORDER BY hits.place)[:$key]) AS score,
+        list(hits.chunk_id ORDER BY hits.place)[:$key] AS chunk_ids
+    FROM hits
+    JOIN communities USING (chunk_id)
+    GROUP BY communities.community
+)
+SELECT community, size, name, content_hash, terms, gathered.score, gathered.chunk_ids
+FROM gathered
+JOIN community_labels USING (community)
+ORDER BY gathered.score DESC, community
+LIMIT $top;
+
 -- name: file_stats
 -- What the index knows of the files that results stand in.
 SELECT path, size, mtime_ns, ctime_ns, inode, content_hash

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from ragx.diagnosis import Drift, LastRun, Status
 from ragx.types import (
     Answer,
+    CommunityHit,
     Context,
     Copy,
     FileChanges,
@@ -26,6 +27,7 @@ from ragx.types import (
     Step,
 )
 
+HASH = "bd36ca8bf7ef9f5aecd6e89ac8b18c6b"
 GOLDEN = Path(__file__).parent / "golden"
 
 RESTORE = """\
@@ -123,6 +125,13 @@ ANSWER = Answer(
     weights={"rerank": 0.2, "heat": 0.1, "fused": 0.7},
     relevant=True,
     terms=frozenset({"how", "are", "backup", "restor"}),
+)
+
+COMMUNITIES = (
+    CommunityHit(
+        3, 1204, "backup, restore, dump", HASH, ("backup", "restore", "dump", "night"), 1.48123456, ANSWER.hits[:2]
+    ),
+    CommunityHit(0, 1, "", HASH, (), 0.0, ANSWER.hits[2:]),
 )
 
 WITH_CONTEXT = replace(

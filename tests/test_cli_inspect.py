@@ -343,6 +343,13 @@ def test_a_budget_for_nothing_relevant_is_an_empty_document(corpus: Corpus) -> N
     assert read(corpus, "query", "kubernetes ingress controller", "--budget", "100", "--all")["passages"]
 
 
+def test_an_overview_of_nothing_relevant_is_an_empty_document(corpus: Corpus) -> None:
+    code, out, err = corpus.ragx("query", "kubernetes ingress controller", "--global", "--json")
+    assert (code, valid(json.loads(out))["communities"]) == (1, [])
+    assert "nothing relevant" in err
+    assert read(corpus, "query", "kubernetes ingress controller", "--global", "--all")["communities"]
+
+
 def test_top_limits_the_chunks_of_a_budget(corpus: Corpus) -> None:
     passages = read(corpus, "query", "bees", "--budget", "5000", "--top", "2")["passages"]
     assert sum(len(passage["chunk_ids"]) for passage in passages) <= 2

@@ -13,10 +13,10 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from ragx.config import Config
 from ragx.config.settings import Query
-from ragx.render.documents import files_document, index_document, query_document, status_document
+from ragx.render.documents import files_document, global_document, index_document, query_document, status_document
 from ragx.render.graphemes import boundary, clusters
 from ragx.types import Answer, IndexReport
-from tests.rendered import ANSWER, REPORT, STATUS, WITH_CONTEXT, golden, valid
+from tests.rendered import ANSWER, COMMUNITIES, REPORT, STATUS, WITH_CONTEXT, golden, valid
 
 FAMILY = "👨\u200d👩\u200d👧"
 SCHEMAS = sorted(entry.name for entry in (files("ragx") / "schemas").iterdir())
@@ -38,6 +38,7 @@ def first_text(text: str, characters: int) -> tuple[str, bool]:
         ("query.json", query_document(ANSWER, limited(200))),
         ("query_context.json", query_document(WITH_CONTEXT, limited(30))),
         ("files.json", files_document(ANSWER, 2)),
+        ("global.json", global_document(ANSWER, COMMUNITIES, limited(200))),
         ("index.json", index_document(REPORT)),
         ("index_verbose.json", index_document(REPORT, name_files=True)),
         ("status.json", status_document(STATUS)),

@@ -10,7 +10,7 @@ from ragx.inspection import Community, Edge, End, Entry, FileLinks, FileView, Gr
 from ragx.render import inspected as text
 from ragx.render import inspection_documents as documents
 from ragx.render.terminal import View
-from tests.rendered import RESTORE, golden, valid
+from tests.rendered import HASH, RESTORE, golden, valid
 
 RESTORED = Entry(
     chunk_id=5233657954427259,
@@ -56,7 +56,6 @@ FILE = FileView(
     skipped="",
     chunks=(replace(RESTORED, ordinal=0), RESTORED),
 )
-HASH = "bd36ca8bf7ef9f5aecd6e89ac8b18c6b"
 BACKUP = ("backup", "restore", "dump", "night")
 COMMUNITIES = (
     Community(

@@ -19,9 +19,9 @@ from ragx.render.progress import rate, watch
 from ragx.render.snippet import Match, Piece, matches, snippet, wanted_terms
 from ragx.render.summary import index_text, status_text
 from ragx.render.terminal import View, view, visible
-from ragx.render.text import counted, files_text, query_text
+from ragx.render.text import counted, files_text, global_text, query_text
 from ragx.text import query_terms, terms
-from tests.rendered import ANSWER, REPORT, RESTORE, STATUS, WITH_CONTEXT, golden
+from tests.rendered import ANSWER, COMMUNITIES, REPORT, RESTORE, STATUS, WITH_CONTEXT, golden
 
 PIPE = View()
 TERMINAL = View(terminal=True, color=True, width=60)
@@ -48,6 +48,8 @@ def marked(text: str, query: str, language: str = "en") -> list[str]:
         ("query_explain.txt", query_text(ANSWER, PIPE, explain=True)),
         ("query_context.txt", query_text(WITH_CONTEXT, PIPE, explain=False)),
         ("query_context_terminal.txt", query_text(WITH_CONTEXT, TERMINAL, explain=False)),
+        ("global.txt", global_text(ANSWER, COMMUNITIES, PIPE)),
+        ("global_terminal.txt", global_text(ANSWER, COMMUNITIES, TERMINAL)),
         ("files.txt", files_text(ANSWER, 3, PIPE)),
         ("files_terminal.txt", files_text(ANSWER, 2, TERMINAL)),
         ("index.txt", index_text(REPORT, PIPE, name_files=False)),

@@ -14,7 +14,7 @@ import typer
 from ragx.cli.common import Json, OpenCorpus, Quiet, emit_json, enter, here, inside, open_corpus, talk
 from ragx.cli.index import bring_up_to_date
 from ragx.errors import IndexMissing, RagxError, UsageError
-from ragx.types import Answer, Stage
+from ragx.types import Answer, CommunityHit, Stage
 
 if TYPE_CHECKING:
     from ragx.search.passages import Passage
@@ -94,24 +94,31 @@ def query(
         bool | None,
         typer.Option("--fold/--no-fold", help="Print what is nearly the same once.  [default: query.fold]"),
     ] = None,
+    overview: Annotated[
+        bool, typer.Option("--global", help="Print the topics that the question is about, each with its best chunks.")
+    ] = False,
     refresh: Annotated[bool, typer.Option("--refresh", help="Bring the index up to date first.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the chunks that answer a question."""
     directory, lines = _folder_and_lines(around or ())
     lines = context if lines is None else lines
-    if budget is not None and (files_only or explain or any((lines, before_context, after_context))):
-        raise UsageError("--budget goes with neither --files-only, --explain nor lines of context", "ragx query --help")
+    if overview or budget is not None:
+        form = "--global" if overview else "--budget"
+        if files_only or explain or any((lines, before_context, after_context, overview and budget)):
+            others = "--budget, --files-only" if overview else "--files-only"
+            raise UsageError(f"{form} goes with neither {others}, --explain nor lines of context", "ragx query --help")
     asked = _asked(question)
     corpus = open_corpus(directory)
     first = [_refresh(corpus)] if refresh else []
 
     from ragx.search import Options, Searcher
+    from ragx.search.overview import rank_communities
     from ragx.search.passages import passages
     from ragx.store import open_index
 
     options = Options(
-        top=_MOST_CHUNKS if budget is not None and top is None else top,
+        top=_MOST_CHUNKS if overview or (budget is not None and top is None) else top,
         graph=not no_graph,
         rerank=rerank,
         lexical=not no_lexical,
@@ -121,10 +128,11 @@ def query(
         explain=explain,
         paths=tuple(inside(corpus.root, here(directory), given) for given in path or ()),
         kinds=tuple(kind or ()),
-        before=0 if files_only or budget else lines if before_context is None else before_context,
+        before=0 if files_only or budget or overview else lines if before_context is None else before_context,
         fold=fold,
-        after=0 if files_only or budget else lines if after_context is None else after_context,
+        after=0 if files_only or budget or overview else lines if after_context is None else after_context,
     )
+    limit = corpus.config.query.top if top is None else top
     with open_index(corpus.index_dir) as store:
         searcher = Searcher(store, corpus.config, talk, root=corpus.root)
         answer = searcher.search(asked, options)
@@ -132,13 +140,17 @@ def query(
         if not (answer.relevant or everything):
             answer = replace(answer, hits=(), files=())
         found = passages(store, answer.hits, budget) if budget is not None else ()
+        communities = rank_communities(store, answer.hits, limit) if overview else ()
     if budget is not None:
         printed = {chunk_id for passage in found for chunk_id in passage.chunk_ids}
         answer = replace(answer, hits=tuple(hit for hit in answer.hits if hit.chunk_id in printed))
     answer = replace(answer, stages=(*first, *answer.stages))
-    limit = corpus.config.query.top if top is None else top
+    if overview:
+        answer = replace(answer, hits=tuple(hit for community in communities for hit in community.hits))
     if budget is not None:
         _print_passages(answer, found, budget, corpus, here(directory), json)
+    elif overview:
+        _print_communities(answer, communities, corpus, here(directory), json)
     elif json:
         from ragx.render.documents import files_document, query_document
 
@@ -165,6 +177,19 @@ def _print_passages(
         emit_json(passages_document(answer, found, budget))
     elif found:
         print(passages_text(found, view(sys.stdout, corpus.root, start)))
+
+
+def _print_communities(
+    answer: Answer, found: Sequence[CommunityHit], corpus: OpenCorpus, start: Path, json: bool
+) -> None:
+    from ragx.render.documents import global_document
+    from ragx.render.terminal import view
+    from ragx.render.text import global_text
+
+    if json:
+        emit_json(global_document(answer, found, corpus.config))
+    elif found:
+        print(global_text(answer, found, view(sys.stdout, corpus.root, start)))
 
 
 def _asked(question: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragx.config import Config
 from ragx.files import lines_of
 from ragx.render.graphemes import boundary
-from ragx.types import Answer, Hit, IndexReport, Lines, Skipped, Stage, Step
+from ragx.types import Answer, CommunityHit, Hit, IndexReport, Lines, Skipped, Stage, Step
 
 if TYPE_CHECKING:
     # A query does not pay for what only indexing and diagnosis import.
@@ -49,6 +49,29 @@ def files_document(answer: Answer, top: int) -> Document:
                 "stale": bool(file.stale),
             }
             for file in answer.files[:top]
+        ],
+    }
+
+
+def global_document(answer: Answer, found: Sequence[CommunityHit], config: Config) -> Document:
+    """`ragx.global.v1`: communities of the graph, best first, each with its best chunks as results of a query."""
+    return {
+        "schema": "ragx.global.v1",
+        "query": answer.query,
+        "variants": [answer.query],
+        "relevant": answer.relevant,
+        "stages": _stages(answer.stages),
+        "communities": [
+            {
+                "community_id": community.number,
+                "name": community.name,
+                "terms": list(community.terms),
+                "size": community.size,
+                "content_hash": community.content_hash,
+                "score": _number(community.score) or 0.0,
+                "results": [_result(hit, config.query.max_chunk_chars) for hit in community.hits],
+            }
+            for community in found
         ],
     }
 

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from ragx.render.lines import bold, numbered
 from ragx.render.snippet import ELLIPSIS, clipped, snippet, wanted_terms
 from ragx.render.terminal import View, visible
-from ragx.types import Answer, Copy, FileHit, Hit, Stage, Step
+from ragx.types import Answer, CommunityHit, Copy, FileHit, Hit, Stage, Step
 
 _INDENT = "  "
 _SNIPPET_INDENT = "    "
@@ -32,6 +32,12 @@ def files_text(answer: Answer, top: int, view: View) -> str:
     )
 
 
+def global_text(answer: Answer, found: Sequence[CommunityHit], view: View) -> str:
+    """A block a community: its name, its terms, and where its best chunks stand, each with the line that says most."""
+    wanted = wanted_terms(answer.terms, sorted({hit.language for community in found for hit in community.hits}))
+    return "\n\n".join("\n".join(_community(community, wanted, view)) for community in found)
+
+
 def counted(number: int, noun: str) -> str:
     """`1 file`, `1,186 files`."""
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
@@ -49,6 +55,18 @@ def _hit(hit: Hit, answer: Answer, wanted: frozenset[str], view: View, explain: 
         yield from (_INDENT + line for line in _parts(hit, answer))
         if hit.trace:
             yield f"{_INDENT}seed {_way(hit.trace, view)}"
+
+
+def _community(community: CommunityHit, wanted: frozenset[str], view: View) -> Iterator[str]:
+    facts = f"{community.score:z.2f}  community {community.number}, {counted(community.size, 'chunk')}"
+    yield f"{visible(community.name) or 'no name'}  {view.dim(facts)}"
+    if community.terms:
+        yield _INDENT + view.dim(clipped(visible(", ".join(community.terms)), view.width - len(_INDENT)))
+    for hit in community.hits:
+        yield f"{_INDENT}{_place(hit, view)}{_score(hit, view)}"
+        if hit.headings:
+            yield _SNIPPET_INDENT + view.dim(_heading_path(hit.headings, view.width - len(_SNIPPET_INDENT)))
+        yield from (_SNIPPET_INDENT + row for row in _passage(hit, wanted, view)[:1])
 
 
 def _passage(hit: Hit, wanted: frozenset[str], view: View) -> list[str]:
