@@ -44,6 +44,8 @@ def test_ranked_chunks_are_folded_under_the_best_that_is_near_and_not_along_a_ch
             )
             execute(f"INSERT INTO embeddings_recent VALUES ({number}, {vector})")
         execute("INSERT INTO chunks VALUES (5, 1, 0, 'section', [], '', '', 0, 0, 1, 1, 1, 1, '', 4)")
+        for pair in ((1, 2, 0.93969), (2, 3, 0.939687), (4, 5, 1)):
+            execute("INSERT INTO edges VALUES ($1, $2, 'similar', $3, true), ($2, $1, 'similar', $3, true)", list(pair))
 
         def groups(*ranked: int, cosine: float) -> dict[int, tuple[tuple[int, float], ...]]:
             return {group.best[0]: group.copies for group in fold(store, [(each,) for each in ranked], cosine)}

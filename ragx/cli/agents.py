@@ -17,6 +17,7 @@ is explained, decided or implemented. grep stays the tool for every occurrence o
 - Read what answers a question, in one call: `ragx query "how are sessions revoked?" --budget 3000` prints whole
   passages, best first, each as a line `path:START-END` and its text, 3000 tokens at most.
 - Only find the files: `ragx query "..." --files-only`
+- What is there at all about something broad: `ragx query --global "..."` names its topics, each with its best passages.
 - Find places: `ragx query "..." --json --top 8`. Every result has `file`, `line_start`, `line_end`, `byte_start` and
   `byte_end`; its `text` may be cut (`truncated`), so read those lines of the file before you edit or quote them.
   `also_in` lists where nearly the same stands, which an edit may have to reach too.
