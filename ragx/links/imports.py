@@ -11,17 +11,23 @@ Finder = Callable[[str, str], Iterator[tuple[int, str]]]
 """From a masked text and the text itself to where each import stands, and what it names."""
 
 _NAMES = r"\((?P<names>[^()]*)\)|(?P<list>[^\n;]*)"
-_PYTHON_FROM = re.compile(rf"^[ \t]*+from[ \t]++(?P<module>[.\w]++)[ \t]++import[ \t]*+(?:{_NAMES})", re.MULTILINE)
-_PYTHON_IMPORT = re.compile(r"^[ \t]*+import[ \t]++(?P<modules>[^\n;]++)", re.MULTILINE)
-_KEYWORD = re.compile(r"\b(?:import|require|use|mod)\b")
+_PYTHON_FROM = re.compile(
+    rf"(?:^|[;:])[ \t]*+from[ \t]++(?P<module>[.\w]++)[ \t]++import[ \t]*+(?:{_NAMES})", re.MULTILINE
+)
+_PYTHON_IMPORT = re.compile(r"(?:^|[;:])[ \t]*+import[ \t]++(?P<modules>[^\n;]++)", re.MULTILINE)
+_KEYWORD = re.compile(r"\b(?:import|export|require|use|mod)\b")
 _WORD = re.compile(r"[^\W\d]\w*")
 _JAVASCRIPT = re.compile(
-    r"\b(?:(?:import|export)\b[^'\"`;()=]*?\bfrom|import|require\s*+\(|import\s*+\()\s*+(?P<quote>['\"])"
+    r"\b(?:(?:import|export)\b(?:(?!\b(?:import|export)\b)[^'\"`;()=])*?\bfrom|import|require\s*+\(|import\s*+\()"
+    r"\s*+(?P<quote>['\"])"
 )
 _GO_BLOCK = re.compile(r"^import[ \t]*+(?:\((?P<block>[^()]*+)\)|(?P<single>[^\n]*+))", re.MULTILINE)
 _GO_PATH = re.compile(r'"[^"\n]*"')
 _RUST_MOD = re.compile(r"^[ \t]*+(?:pub(?:\([^()]*+\))?[ \t]++)?mod[ \t]++(?P<name>\w++)[ \t]*+;", re.MULTILINE)
-_RUST_USE = re.compile(r"^[ \t]*+(?:pub(?:\([^()]*+\))?[ \t]++)?use[ \t]++(?P<tree>[^;]++);", re.MULTILINE)
+_RUST_USE = re.compile(
+    r"^(?P<indent>[ \t]*+)(?:pub(?:\([^()]*+\))?[ \t]++)?use[ \t]++(?P<tree>[^;]{1,5000}+);", re.MULTILINE
+)
+_RUST_DEEPEST = 32
 _RUST_PATH = re.compile(r"(?:crate|self|super)(?:::\w+)*")
 
 
@@ -60,7 +66,8 @@ def rust(code: str, text: str) -> Iterator[tuple[int, str]]:
         yield match.start(), f"mod {match['name']}"
     for match in _RUST_USE.finditer(code):
         for path in _use_paths(match["tree"]):
-            if _RUST_PATH.fullmatch(path):
+            # In an inline module, `super` is the file itself.
+            if _RUST_PATH.fullmatch(path) and (path.startswith("crate") or not match["indent"]):
                 yield match.start(), path
 
 
@@ -83,6 +90,8 @@ def _use_paths(tree: str) -> Iterator[str]:
     word = ""
     for token in re.findall(r"[{},]|[^{},]+", re.sub(r"\s+as\s+\w+|\s+", "", tree)):
         if token == "{":
+            if len(prefixes) > _RUST_DEEPEST:
+                return
             prefixes.append(prefixes[-1] + word)
             word = ""
         elif token in ",}":

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from urllib.parse import unquote
 
 from ragx.chunking.blocks import blocks
@@ -12,15 +13,15 @@ _ANY = re.compile(r"\]\(|\[\[|\]:|<a\b", re.IGNORECASE)
 _HIDDEN = re.compile(
     r"(?<!`)(`+)(?!`)(?:[^`\n]|(?!\1(?!`))`|\n(?!\s*\n))*?(?<!`)\1(?!`)|<!--[\s\S]*?(?:-->|\Z)|%%[^\n]*?%%"
 )
-_DESTINATION = r"(?:<(?P<angled>[^<>\n]*)>|(?P<bare>[^\s()<]*(?:\([^\s()]*\)[^\s()]*)*))"
+_DESTINATION = r"(?:<(?P<angled>[^<>\n]*)>|(?P<bare>[^\s()<]*+(?:\([^\s()]*\)[^\s()]*+)*+))"
 _TITLE = r"""(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?"""
-_INLINE = re.compile(rf"\]\(\s*{_DESTINATION}{_TITLE}\s*\)")
+_INLINE = re.compile(rf"(?<!\\)\]\(\s*+{_DESTINATION}{_TITLE}\s*\)")
 _DEFINITION = re.compile(
     rf"^ {{0,3}}\[(?P<label>[^\[\]]{{1,300}})\]:[ \t]*\n?[ \t]*{_DESTINATION}{_TITLE}[ \t]*$", re.MULTILINE
 )
 _LABEL = re.compile(r"\[([^\[\]\n]{1,300})\](?:\[\]|(?![(:\[\]]))|\]\[([^\[\]\n]{1,300})\]")
-_WIKILINK = re.compile(r"\[\[([^\[\]|\n]{1,300})(?:\|[^\[\]\n]*)?\]\]")
-HREF = r"""<a\s[^<>]{0,500}?\bhref\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))"""
+_WIKILINK = re.compile(r"(?<!\\)\[\[([^\[\]|\n]{1,300}?)(?:\\?\|[^\[\]\n]*)?\]\]")
+HREF = r"""<a\s[^<>]{0,500}?(?<![\w-])href\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))"""
 _HREF = re.compile(HREF, re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//|\\\\", re.IGNORECASE)
 _IMAGE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|ico|tiff?|mp[34]|webm|ogg|wav|mov|pdf)$", re.IGNORECASE)
@@ -51,7 +52,7 @@ def aliases(text: str) -> list[str]:
 
 def link(start: int, destination: str) -> Iterator[Reference]:
     """The reference to a path of the corpus, if the destination is one and not an address or a picture."""
-    destination = destination.strip()
+    destination = unescape(destination.strip())
     if _SCHEME.match(destination):
         return
     path, _, anchor = destination.partition("#")
