@@ -65,7 +65,9 @@ class Corpus:
 
     def _page(self, source: str, target: str) -> str | None:
         """The file at a path relative to the source's folder, or to the corpus where it begins with `/`."""
-        base = normpath(join("/", dirname(source), target)).lstrip("/")
+        base = _below(source, target)
+        if base is None:
+            return None
         exact = not target.endswith("/")
         names = [base] if exact else []
         names += [base + suffix for suffix in _PAGES] if exact else []
@@ -118,7 +120,8 @@ class Corpus:
 
     def _script(self, source: str, target: str) -> str | None:
         if target.startswith("."):
-            bases = [normpath(join(dirname(source), target))]
+            base = _below(source, target)
+            bases = [] if base is None else [base]
         else:  # the bundlers' name for the folder of the sources
             bases = [join(folder, "src", target[2:]) for folder in _ancestors(source)]
             bases += [join(folder, target[2:]) for folder in _ancestors(source)]
@@ -127,17 +130,21 @@ class Corpus:
             plain = _SCRIPT_SUFFIX.sub("", base)
             names += [base, *(base + suffix for suffix in _SCRIPTS)]
             names += [plain + suffix for suffix in _SCRIPTS] if plain != base else []
-            names += [f"{base}/index{suffix}" for suffix in _SCRIPTS]
+            names += [join(base, f"index{suffix}") for suffix in _SCRIPTS]
         return self._first(names, source)
 
     def _go(self, source: str, target: str) -> str | None:
-        """The first file of the folder whose path ends with the most of the import's."""
-        parts = target.split("/")
-        found = [path for path in self._folders.get(parts[-1], []) if dirname(path) != dirname(source)]
-        if not found:
-            return None
-        folder = max({dirname(path) for path in found}, key=lambda one: (_common_end(one.split("/"), parts), one))
-        return min(path for path in found if dirname(path) == folder)
+        """The first file of the folder that is the end of the import's path, or shares more than a name with it."""
+        parts = target.split("/")[::-1]
+        found = [path for path in self._folders.get(parts[0], []) if dirname(path) != dirname(source)]
+        ends = []
+        for folder in {dirname(path) for path in found}:
+            names = folder.split("/")[::-1]
+            common = _common_start(names, parts)
+            if common > 1 or len(names) == 1:
+                ends.append((-common, len(names), folder))
+        nearest = min(ends)[2] if ends else None
+        return min((path for path in found if dirname(path) == nearest), default=None)
 
     def _rust(self, source: str, target: str) -> str | None:
         folder, _, name = source.rpartition("/")
@@ -157,7 +164,8 @@ class Corpus:
                 break
             parts = parts[1:]
         # The last part may be a name that the module defines.
-        return self._first(_rust_files(base, parts) + _rust_files(base, parts[:-1]), source)
+        path = self._first(_rust_files(base, parts) + _rust_files(base, parts[:-1]), source)
+        return None if path == source else path
 
     def _first(self, names: Sequence[str], source: str) -> str | None:
         """The first of these paths that is a file, in this spelling or another case or normal form of it."""
@@ -187,8 +195,17 @@ class Corpus:
 
 
 def _rust_files(folder: str, parts: Sequence[str]) -> list[str]:
+    """The files that a module may be; without parts, the one whose folder this is."""
     inner = join(folder, *parts)
-    return [f"{inner}.rs", f"{inner}/mod.rs"] if parts else []
+    return [f"{inner}.rs", *(join(inner, name) for name in (_CRATE_ROOTS if not parts else _CRATE_ROOTS[2:]))]
+
+
+def _below(source: str, target: str) -> str | None:
+    """The path from the source's folder, or from the corpus's where it begins with `/`; None: it leads out of it."""
+    path = normpath(join("/" if target.startswith("/") else dirname(source), target.lstrip("/"))).lstrip("/")
+    if path == ".." or path.startswith("../"):
+        return None
+    return "" if path == "." else path
 
 
 def _ancestors(path: str) -> Iterator[str]:
@@ -209,10 +226,6 @@ def _nearest(paths: Sequence[str], source: str) -> str | None:
         return (-_common_start(here, there), len(there), path)
 
     return min(paths, key=distance)
-
-
-def _common_end(one: Sequence[str], other: Sequence[str]) -> int:
-    return _common_start(one[::-1], other[::-1])
 
 
 def _common_start(one: Sequence[str], other: Sequence[str]) -> int:
