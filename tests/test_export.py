@@ -1,7 +1,10 @@
 """An export: what its files hold, how they are read, and that it is whole or not there."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import duckdb
 import numpy as np
@@ -92,6 +95,17 @@ def test_arrow_and_duckdb_read_the_folder(exported: Path) -> None:
 def test_the_same_index_gives_the_same_bytes(root: Path, exported: Path, tmp_path: Path) -> None:
     export(root / ".ragx", tmp_path / "again")
     assert contents(tmp_path / "again") == contents(exported)
+
+
+def test_the_example_draws_every_file_and_link(exported: Path, tmp_path: Path) -> None:
+    script = Path(__file__).parents[1] / "benchmarks" / "draw_graph.py"
+    picture = tmp_path / "graph.svg"
+    subprocess.run([sys.executable, script, exported, "-o", picture, "--similar", "0.7"], check=True)
+    drawn = ElementTree.parse(picture).getroot()
+    titles = [title.text for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
+    assert titles == sorted(NOTES)
+    named = {text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")}
+    assert named & {"honey.md", "garlic.md"}
 
 
 def test_what_is_left_out_is_not_there(root: Path, tmp_path: Path) -> None:
