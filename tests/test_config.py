@@ -373,6 +373,8 @@ def _values(row: Setting) -> st.SearchStrategy[Any]:
         values = st.integers(math.ceil(rule.low or 0), math.floor(rule.high or 0))
     elif kind is float:
         values = st.floats(rule.low, rule.high)
+    elif row.key == "api_key_env":
+        values = st.from_regex(r"\A[A-Za-z_][A-Za-z_0-9]*\Z").filter(lambda value: value != "auto")
     elif kind is str:
         values = text.filter(lambda value: value != "auto")
     else:

@@ -104,6 +104,17 @@ def test_generated_parts_are_current(tmp_path: Path) -> None:
     assert page == current, "RAGX_UPDATE=1 pytest tests/test_readme.py brings it up to date"
 
 
+def test_every_claim_of_safety_names_tests_that_exist() -> None:
+    section = README.read_text(encoding="utf-8").partition("\n### What is defended\n")[2].partition("\n## ")[0]
+    claims = re.findall(r"^\| ([A-Z`].+) \| (.+) \|$", section, re.MULTILINE)
+    assert len(claims) > 10
+    for claim, tests in claims:
+        named = re.findall(r"`(\w+\.py)::(\w+)`", tests)
+        assert named and len(named) == tests.count("`") // 2, claim
+        for file, test in named:
+            assert f"\ndef {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), (claim, test)
+
+
 def test_every_command_is_documented() -> None:
     shown = subprocess.run([sys.executable, "-m", "ragx", "--help"], capture_output=True, text=True, check=True).stdout
     commands = re.findall(r"^  (\w+)  ", shown[shown.index("Commands") :], re.MULTILINE)

@@ -148,7 +148,7 @@ def test_a_named_variable_that_is_not_set_fails_loudly(
 
 def test_a_key_where_the_name_of_its_variable_belongs_is_not_shown(corpus: Path) -> None:
     line = refusal(corpus, 'api_key_env = "sk-secret-1"')
-    assert line.startswith("embeddings.api_key_env is not the name of an environment variable")
+    assert line.startswith(f"{corpus}/ragx.toml: embeddings.api_key_env is not the name of an environment variable")
     assert "secret" not in line
 
 

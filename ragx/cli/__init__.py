@@ -40,6 +40,7 @@ from ragx.cli.common import (
 )
 from ragx.config import MACHINE_FILE, PROJECT_FILE
 from ragx.errors import ConsentNeeded, RagxError
+from ragx.render.terminal import visible
 
 app = typer.Typer(
     name="ragx",
@@ -71,12 +72,12 @@ def _print_version() -> None:
     print(f"ragx {__version__}")
     loaded = settings_in_force(None)
     rerank, sources = loaded.config.rerank, loaded.sources
-    print(f"embeddings: {loaded.config.embeddings.model} ({sources['embeddings.model']})")
-    print(f"reranker: {rerank.model} ({sources['rerank.model']})" if rerank.enabled else "reranker: off")
+    print(visible(f"embeddings: {loaded.config.embeddings.model} ({sources['embeddings.model']})"))
+    print(visible(f"reranker: {rerank.model} ({sources['rerank.model']})") if rerank.enabled else "reranker: off")
     project = loaded.root / PROJECT_FILE if loaded.root else None
     files = [str(project)] if project and project.exists() else []
     files += [MACHINE_FILE] if MACHINE_FILE in sources.values() else []
-    print(f"config: {', '.join(files) or 'defaults'}")
+    print(visible(f"config: {', '.join(files) or 'defaults'}"))
 
 
 class _WithoutPandas(MetaPathFinder):

@@ -1,9 +1,7 @@
 """What every command shares: the options, the talk on stderr, the one JSON document on stdout, the open corpus."""
 
 import contextlib
-import json
 import os
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ import typer
 
 from ragx.config import PROJECT_FILE, Loaded, find_root, index_dir, load
 from ragx.errors import UsageError
+from ragx.render.terminal import json_line, visible
 
 _quiet = False
 
@@ -113,18 +112,13 @@ def here(directory: Path | None) -> Path:
 def talk(message: str) -> None:
     """A line on stderr for whoever watches; nothing with `--quiet`."""
     if not _quiet:
-        say(message)
+        say(visible(message))
 
 
 def say(message: str) -> None:
-    """A line on stderr, `--quiet` or not. A reader of stderr that went away ends no run."""
+    """Lines on stderr, `--quiet` or not. A reader of stderr that went away ends no run."""
     with contextlib.suppress(OSError):
-        print(printable(message), file=sys.stderr, flush=True)
-
-
-def printable(text: str) -> str:
-    """The text with control characters written as escapes: a file's name must not drive the terminal."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", lambda match: match[0].encode("unicode_escape").decode(), text)
+        print("\n".join(map(visible, message.split("\n"))), file=sys.stderr, flush=True)
 
 
 def one_line(text: str) -> str:
@@ -137,7 +131,7 @@ def emit_json(document: Mapping[str, Any], to: TextIO | None = None) -> None:
     stream = to or sys.stdout
     # A backslash escape for what an ASCII stdout cannot carry would not be JSON.
     narrow = "utf" not in (stream.encoding or "").lower()
-    print(json.dumps(document, ensure_ascii=narrow, allow_nan=False), file=stream)
+    print(json_line(document, ascii_only=narrow), file=stream)
 
 
 def show_help(context: typer.Context) -> None:

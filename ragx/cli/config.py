@@ -23,6 +23,7 @@ from ragx.config import (
 from ragx.config.load import SECTIONS, check_place, lookup, values_in
 from ragx.config.toml import to_json, to_toml
 from ragx.errors import ConfigError
+from ragx.render.terminal import visible
 
 commands = typer.Typer(help="Show and change settings.", rich_markup_mode=None)
 EFFECTS = {
@@ -53,7 +54,7 @@ def get_setting(
         _print(loaded, names, json)
     else:
         value = to_json(_value(loaded, key))
-        print(value if isinstance(value, str) else to_toml(value))
+        print(visible(value if isinstance(value, str) else to_toml(value)))
 
 
 @commands.command("set", context_settings={"ignore_unknown_options": True})
@@ -117,7 +118,7 @@ def _print(loaded: Loaded, names: list[str], json: bool) -> None:
         emit_json({"schema": "ragx.config.v1", "settings": settings})
         return
     for name in names:
-        print(f"{name} = {to_toml(_value(loaded, name))}  # {loaded.sources[name]}")
+        print(visible(f"{name} = {to_toml(_value(loaded, name))}  # {loaded.sources[name]}"))
 
 
 def register(app: typer.Typer) -> None:

@@ -17,6 +17,7 @@ from ragx.errors import ConfigError
 PROJECT_FILE: Literal["ragx.toml"] = "ragx.toml"
 MACHINE_FILE: Literal["~/.ragxrc"] = "~/.ragxrc"
 Source = Literal["default", "ragx.toml", "~/.ragxrc"]
+_VARIABLE = re.compile(r"(?:[A-Za-z_]\w*)?", re.ASCII)
 _MOST_BYTES = 1 << 20
 SECTIONS = tuple(section.name for section in fields(Config))
 
@@ -221,6 +222,12 @@ def accept(row: Setting, value: Any, where: str = "") -> Any:
     if value == AUTO and takes_auto(row):
         return None
     kind = value_type(row)
+    if row.key == "api_key_env" and isinstance(value, str) and not _VARIABLE.fullmatch(value):
+        # Not shown: it may be the key itself.
+        raise ConfigError(
+            f"{where}{row.name} is not the name of an environment variable; the key itself never stands in a file",
+            f"ragx config set {row.name} NAME",
+        )
     if isinstance(value, list) and kind == tuple[str, ...] and all(isinstance(item, str) for item in value):
         return tuple(value)
     # bool is a subclass of int, and `true` is no number; an int is as good as a float.

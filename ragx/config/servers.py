@@ -10,7 +10,6 @@ texts, but no key before its user has allowed that: OPENAI_API_KEY is kept back.
 """
 
 import os
-import re
 from dataclasses import dataclass, field
 
 from ragx.config.address import address, is_local
@@ -38,12 +37,6 @@ def server(section: Embeddings | Expansion) -> Server:
     name = type(section).__name__.lower()
     base_url = _base_url(section, name)
     variable = section.api_key_env
-    if variable and not re.fullmatch(r"[A-Za-z_]\w*", variable, re.ASCII):
-        # Not shown: it may be the key itself.
-        raise ConfigError(
-            f"{name}.api_key_env is not the name of an environment variable; the key itself never stands in a file",
-            f"ragx config set {name}.api_key_env NAME",
-        )
     origin, place = section.origin, address(base_url)
     foreign = "base_url" in origin.foreign
     asked = Wish(f"server {place}", f"{name}.base_url", base_url)

@@ -62,6 +62,8 @@ class Graph:
                 self._open()
 
     def _open(self) -> None:
+        # From 1.32 on it would report to Microsoft and keep a device id; its own switch comes after the first report.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         # 85 ms of CPU, which a run that embeds nothing does not need.
         import onnxruntime
 

@@ -14,7 +14,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from ragx.render.snippet import clipped
-from ragx.render.terminal import View, visible
+from ragx.render.terminal import View, json_line, visible
 
 Row = Sequence[Any]
 
@@ -64,7 +64,7 @@ def columns(description: Iterable[Sequence[Any]]) -> list[Column]:
 def table_lines(columns: Sequence[Column], rows: Iterable[Row], view: View) -> Iterator[str]:
     """Aligned columns, long cells cut, numbers to the right; a plan as DuckDB draws it; nothing without a row."""
     if [column.name for column in columns] == ["explain_key", "explain_value"]:
-        yield from (plan.rstrip("\n") for _, plan in rows)
+        yield from (visible(line) for _, plan in rows for line in plan.rstrip("\n").split("\n"))
         return
     values = list(rows)
     cells = [[_shown(value) for value in row] for row in values]
@@ -88,16 +88,17 @@ def markdown_lines(columns: Sequence[Column], rows: Iterable[Row], view: View) -
 
 
 def csv_lines(columns: Sequence[Column], rows: Iterable[Row], view: View) -> Iterator[str]:
-    """RFC 4180 with plain line ends, NULL as nothing, nested values as JSON."""
-    yield _csv([column.name for column in columns])
+    """RFC 4180 with plain line ends, NULL as nothing, nested values as JSON; on a terminal nothing that it obeys."""
+    yield _csv([visible(column.name) if view.terminal else column.name for column in columns])
     for row in rows:
-        yield _csv(["" if value is None else _text(value) for value in row])
+        cells = ["" if value is None else _text(value) for value in row]
+        yield _csv([visible(cell) for cell in cells] if view.terminal else cells)
 
 
 def jsonl_lines(columns: Sequence[Column], rows: Iterable[Row], view: View) -> Iterator[str]:
     """One object a row."""
     for row in rows:
-        yield json.dumps(_object(columns, row), ensure_ascii=False, allow_nan=False)
+        yield json_line(_object(columns, row))
 
 
 LINES: dict[str, Callable[[Sequence[Column], Iterable[Row], View], Iterator[str]]] = {

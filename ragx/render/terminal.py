@@ -1,12 +1,13 @@
 """What stdout can show: its width, whether escapes are welcome, and nothing that could drive a terminal by itself."""
 
+import json
 import os
 import posixpath
 import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 PLAIN_WIDTH = 80
 _LEAST_WIDTH = 20
@@ -50,6 +51,12 @@ def view(stream: TextIO, root: Path, here: Path) -> View:
         width=max(_LEAST_WIDTH, shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns) if terminal else PLAIN_WIDTH,
         folder="" if below == "." or below.startswith("..") else below.replace(os.sep, "/"),
     )
+
+
+def json_line(value: Any, *, ascii_only: bool = False) -> str:
+    """JSON on one line that is harmless where a terminal shows it: what it would obey is written as an escape."""
+    text = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False)
+    return _HARMFUL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def visible(text: str) -> str:
