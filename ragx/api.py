@@ -36,6 +36,7 @@ RESULT = pa.schema(
         ("lexical", pa.float64()),
         ("fused", pa.float64()),
         ("heat", pa.float64()),
+        ("link", pa.float64()),
         ("rerank", pa.float64()),
         ("logit", pa.float64()),
         ("stale", pa.bool_()),

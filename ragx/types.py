@@ -119,8 +119,20 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Trace:
+    """The way on which most of a chunk's heat came to it: which `share` of it, and the steps from the seed on.
+
+    `part`: "heat" or "link", as in Parts.
+    """
+
+    part: str
+    share: float
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
 class Parts:
-    """What a score is made of. vector, lexical, fused, heat, rerank are in [0, 1], unweighted; None: no such part."""
+    """What a score is made of. vector, lexical, fused, heat, link, rerank: in [0, 1], unweighted; None: no such part."""
 
     cosine: float | None
     bm25: float | None
@@ -128,6 +140,9 @@ class Parts:
     lexical: float | None
     fused: float
     heat: float | None
+    link: float | None
+    """Heat that came over explicit links, where the rule keeps it apart."""
+
     rerank: float | None
     logit: float | None
 
@@ -176,8 +191,8 @@ class Hit:
     line_start: int
     line_end: int
     text: str
-    trace: tuple[Step, ...] = ()
-    """From the seed to this chunk, where heat reached it and an explanation was asked for."""
+    traces: tuple[Trace, ...] = ()
+    """One for each part of the heat that reached it, where an explanation was asked for."""
 
     also_in: tuple[Copy, ...] = ()
     """Lower hits that are folded under this one, best first."""

@@ -196,58 +196,99 @@ FROM parts;
 
 -- name: spread_heat
 -- Heat from the best of the pool over the graph, by either rule.
--- sum (the additive rule): a seed emits what its score exceeds the last seed's by, a chunk's heat is the sum of what arrives.
--- max (the classic rule): a seed starts with its score, a chunk's heat is the hottest arrival.
--- Each step passes on heat x weight x decay, divided by sqrt(degree x degree) where degrees normalise. Only chunks near enough
--- to the query and within the filter are admitted (seeds always), only the hottest relay, and what is not hotter than before
--- relays nothing.
+-- sum (the additive rule): heat comes in two parts. Over similar edges, `heat`, a seed emits what its score exceeds the last seed's
+-- by; over links, `link`, the first seeds emit the inverse root of their place, and only to what they name. A chunk's heat is the
+-- sum of what arrives.
+-- max (the classic rule): all edges are one; a seed starts with its score, a chunk's heat is the hottest arrival.
+-- Each step passes on heat x weight x decay, divided by sqrt(degree x degree) where degrees normalise: of what leaves the source
+-- and what arrives at the target. Only chunks near enough to the query and within the filter are admitted (seeds always), only the
+-- hottest relay, and what is not hotter than before relays nothing. Whole millionths add up to the same sum in any order.
 INSERT INTO heat
 WITH RECURSIVE
 followed AS (
-    SELECT src, dst, weight FROM edges WHERE kind = 'similar' AND weight >= $min_edge_sim
-),
-degrees AS MATERIALIZED (
-    SELECT src AS chunk_id, sum(weight ORDER BY dst) AS degree FROM followed GROUP BY src
-),
-seeds AS MATERIALIZED (
-    SELECT chunk_id, fused FROM pool ORDER BY fused DESC, chunk_id LIMIT $seeds
-),
-walk (chunk_id, heat, emits, hop, path) USING KEY (chunk_id) AS (
-    SELECT
-        chunk_id,
-        CASE WHEN $aggregate = 'max' THEN fused ELSE 0 END,
-        CASE WHEN $aggregate = 'max' THEN fused ELSE fused - (SELECT min(fused) FROM seeds) END,
-        0, [chunk_id]
-    FROM seeds
-    UNION
-    SELECT
-        arrivals.chunk_id,
-        CASE WHEN $aggregate = 'max' THEN arrivals.heat ELSE coalesce(known.heat, 0) + arrivals.heat END,
-        arrivals.heat, arrivals.hop, arrivals.path
+    SELECT src, dst, kind, weight, CASE WHEN kind = 'similar' OR $aggregate = 'max' THEN 'heat' ELSE 'link' END AS part
     FROM (
         SELECT
-            dst AS chunk_id,
-            CASE WHEN $aggregate = 'max' THEN max(passed) ELSE sum(passed ORDER BY parent) END AS heat,
-            arg_max(list_append(path, dst), (passed, -parent)) AS path,
+            src, dst, kind,
+            CASE kind
+                WHEN 'link' THEN $link_weight
+                WHEN 'import' THEN $import_weight
+                WHEN 'mention' THEN $mention_weight
+                WHEN 'tag' THEN $tag_weight
+                ELSE weight
+            END AS weight
+        FROM edges
+        WHERE outward AND (kind <> 'similar' OR weight >= $min_edge_sim)
+    )
+    WHERE weight > 0
+),
+leaving AS MATERIALIZED (
+    SELECT src AS chunk_id, part, sum(round(weight * 1e6)::BIGINT) / 1e6 AS degree
+    FROM followed
+    WHERE $normalise = 'degree'
+    GROUP BY src, part
+),
+arriving AS MATERIALIZED (
+    SELECT chunk_id, part, degree FROM leaving WHERE part = 'heat'  -- similar edges run both ways
+    UNION ALL
+    SELECT dst, part, sum(round(weight * 1e6)::BIGINT) / 1e6
+    FROM followed
+    WHERE $normalise = 'degree' AND part = 'link'
+    GROUP BY dst, part
+),
+seeds AS MATERIALIZED (
+    SELECT unnest(ids) AS chunk_id, unnest(scores) AS fused, generate_subscripts(ids, 1) AS place
+    FROM (
+        SELECT list(chunk_id ORDER BY fused DESC, chunk_id) AS ids, list(fused ORDER BY fused DESC, chunk_id) AS scores
+        FROM (SELECT chunk_id, fused FROM pool ORDER BY fused DESC, chunk_id LIMIT $seeds)
+    )
+),
+walk (chunk_id, part, heat, emits, hop, path, kinds, share) USING KEY (chunk_id, part) AS (
+    (
+        SELECT
+            chunk_id, 'heat',
+            CASE WHEN $aggregate = 'max' THEN fused ELSE 0 END,
+            CASE WHEN $aggregate = 'max' THEN fused ELSE fused - (SELECT min(fused) FROM seeds) END,
+            0, [chunk_id], []::VARCHAR[], 1::DOUBLE
+        FROM seeds
+        UNION ALL
+        SELECT chunk_id, 'link', 0, 1 / sqrt(place), 0, [chunk_id], []::VARCHAR[], 1
+        FROM seeds
+        WHERE $aggregate = 'sum' AND place <= $link_seeds
+    )
+    UNION
+    SELECT
+        arrivals.chunk_id, arrivals.part,
+        CASE WHEN $aggregate = 'max' THEN arrivals.heat ELSE coalesce(known.heat, 0) + arrivals.heat END,
+        arrivals.heat, arrivals.hop, arrivals.path, arrivals.kinds,
+        CASE WHEN $aggregate = 'max' THEN 1 ELSE arrivals.most / (coalesce(known.heat, 0) + arrivals.heat) END
+    FROM (
+        SELECT
+            dst AS chunk_id, part,
+            CASE WHEN $aggregate = 'max' THEN max(passed) ELSE sum(passed ORDER BY parent, kind) END AS heat,
+            max(passed) AS most,
+            arg_max(list_append(path, dst), (passed, -parent, kind)) AS path,
+            arg_max(list_append(kinds, kind), (passed, -parent, kind)) AS kinds,
             min(hop) + 1 AS hop
         FROM (
             SELECT
-                frontier.chunk_id AS parent, frontier.path, frontier.hop, followed.dst,
+                frontier.chunk_id AS parent, frontier.part, frontier.path, frontier.kinds, frontier.hop,
+                followed.dst, followed.kind,
                 frontier.emits * followed.weight * $decay
-                / CASE WHEN $normalise = 'degree' THEN sqrt(source.degree * target.degree) ELSE 1 END AS passed
+                / CASE WHEN $normalise = 'degree' THEN sqrt(leaving.degree * arriving.degree) ELSE 1 END AS passed
             FROM (
                 SELECT * FROM walk
                 WHERE hop < $hops AND emits > 0
-                ORDER BY emits DESC, chunk_id
+                ORDER BY emits DESC, chunk_id, part
                 LIMIT $max_frontier
             ) AS frontier
-            JOIN followed ON followed.src = frontier.chunk_id
-            JOIN degrees AS source ON source.chunk_id = followed.src
-            JOIN degrees AS target ON target.chunk_id = followed.dst
+            JOIN followed ON followed.src = frontier.chunk_id AND followed.part = frontier.part
+            LEFT JOIN leaving ON leaving.chunk_id = followed.src AND leaving.part = followed.part
+            LEFT JOIN arriving ON arriving.chunk_id = followed.dst AND arriving.part = followed.part
         ) AS passing
-        GROUP BY dst
+        GROUP BY dst, part
     ) AS arrivals
-    LEFT JOIN recurring.walk AS known ON known.chunk_id = arrivals.chunk_id
+    LEFT JOIN recurring.walk AS known ON known.chunk_id = arrivals.chunk_id AND known.part = arrivals.part
     LEFT JOIN cosines ON cosines.chunk_id = arrivals.chunk_id
     WHERE (
         coalesce(cosines.cosine, -1) >= $query_floor
@@ -259,7 +300,11 @@ walk (chunk_id, heat, emits, hop, path) USING KEY (chunk_id) AS (
     )
     AND arrivals.heat > CASE WHEN $aggregate = 'max' THEN coalesce(known.heat, 0) ELSE 0 END
 )
-SELECT chunk_id, heat, hop, path FROM walk WHERE heat > 0;
+SELECT chunk_id, part, heat, hop, path, kinds, share FROM walk WHERE heat > 0;
+
+-- name: links_followed
+-- Whether heat came over explicit links.
+SELECT count(*) > 0 FROM heat WHERE part = 'link';
 
 -- name: drop_heated
 -- Takes out of the pool what only a traversal found.
@@ -281,7 +326,7 @@ parts AS (
         coalesce(keyword_scores.bm25, 0) AS bm25,
         min_max(cosines.cosine, cosine_low, cosine_high) AS vector,
         min_max(coalesce(keyword_scores.bm25, 0), bm25_low, bm25_high) AS lexical
-    FROM heat
+    FROM (SELECT DISTINCT chunk_id FROM heat) AS heat
     ANTI JOIN pool USING (chunk_id)
     LEFT JOIN cosines USING (chunk_id)
     LEFT JOIN keyword_scores USING (chunk_id)
@@ -299,7 +344,7 @@ SELECT candidates.chunk_id, chunks.text, files.path, chunks.headings, chunks.lan
 FROM candidates
 JOIN chunks ON chunks.id = candidates.chunk_id
 JOIN files ON files.id = chunks.file_id
-ORDER BY candidates.fused + 0.15 * coalesce(candidates.heat, 0) DESC, candidates.first_stage DESC, candidates.chunk_id
+ORDER BY candidates.fused + 0.15 * coalesce(candidates.heat, 0) + 0.25 * coalesce(candidates.link, 0) DESC, candidates.first_stage DESC, candidates.chunk_id
 LIMIT $depth;
 
 -- name: add_logits
@@ -312,7 +357,7 @@ INSERT INTO logits SELECT unnest($chunk_ids::BIGINT[]), unnest($logits::DOUBLE[]
 WITH weighted AS (
     SELECT
         *,
-        $gamma * fused + $beta * coalesce(heat, 0) + $alpha * coalesce(rerank, 0) AS score,
+        $gamma * fused + $beta * coalesce(heat, 0) + $beta_link * coalesce(link, 0) + $alpha * coalesce(rerank, 0) AS score,
         logit IS NOT NULL AS read
     FROM candidates
 ),
@@ -333,7 +378,7 @@ bounded AS (
 )
 SELECT
     bounded.chunk_id, files.path, bounded.score, bounded.cosine, bounded.bm25,
-    bounded.vector, bounded.lexical, bounded.fused, bounded.heat, bounded.rerank, bounded.logit, chunks.headings
+    bounded.vector, bounded.lexical, bounded.fused, bounded.heat, bounded.link, bounded.rerank, bounded.logit, chunks.headings
 FROM bounded
 JOIN chunks ON chunks.id = bounded.chunk_id
 JOIN files ON files.id = chunks.file_id
@@ -398,8 +443,9 @@ FROM files
 WHERE path IN (SELECT unnest($paths::VARCHAR[]));
 
 -- name: heat_paths
--- On which way the most heat reached chunks: from the seed to the chunk itself.
-SELECT chunk_id, path FROM heat WHERE hop > 0 AND chunk_id IN (SELECT unnest($chunk_ids::BIGINT[]));
+-- On which way the most heat reached chunks: from the seed to the chunk itself, over edges of which kinds, and which share of all.
+SELECT chunk_id, part, path, kinds, share FROM heat WHERE hop > 0 AND chunk_id IN (SELECT unnest($chunk_ids::BIGINT[]))
+ORDER BY chunk_id, part;
 
 -- name: edges_between
 -- The edges between chunks of a way.

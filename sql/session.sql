@@ -6,7 +6,9 @@ CREATE TEMP TABLE keyword_scores (chunk_id BIGINT, bm25 DOUBLE);
 CREATE TEMP TABLE pool (
     chunk_id BIGINT, retrieved BOOLEAN, cosine DOUBLE, bm25 DOUBLE, vector DOUBLE, lexical DOUBLE, fused DOUBLE
 );
-CREATE TEMP TABLE heat (chunk_id BIGINT, heat DOUBLE, hop INTEGER, path BIGINT[]);
+CREATE TEMP TABLE heat (
+    chunk_id BIGINT, part VARCHAR, heat DOUBLE, hop INTEGER, path BIGINT[], kinds VARCHAR[], share DOUBLE
+);
 CREATE TEMP TABLE logits (chunk_id BIGINT, logit DOUBLE);
 
 -- Min-max scaling. Values that are all equal carry no order and count fully; what is not there stays NULL.
@@ -28,15 +30,20 @@ SELECT
     pool.vector,
     pool.lexical,
     min_max(pool.fused, fused_low, fused_high) AS fused,
-    min_max(coalesce(heat.heat, 0), 0, heat_high) AS heat,
+    min_max(coalesce(heats.heat, 0), 0, heat_high) AS heat,
+    min_max(coalesce(heats.link, 0), 0, link_high) AS link,
     min_max(logits.logit, logit_low, logit_high) AS rerank,
     logits.logit,
     pool.fused AS first_stage,
     pool.chunk_id = top_hit AS first
 FROM pool
-LEFT JOIN heat USING (chunk_id)
+LEFT JOIN (
+    SELECT chunk_id, max(heat) FILTER (part = 'heat') AS heat, max(heat) FILTER (part = 'link') AS link FROM heat GROUP BY chunk_id
+) AS heats USING (chunk_id)
 LEFT JOIN logits USING (chunk_id)
 CROSS JOIN (SELECT min(fused) AS fused_low, max(fused) AS fused_high FROM pool)
-CROSS JOIN (SELECT max(heat) AS heat_high FROM heat)
+CROSS JOIN (
+    SELECT max(heat) FILTER (part = 'heat') AS heat_high, max(heat) FILTER (part = 'link') AS link_high FROM heat
+)
 CROSS JOIN (SELECT min(logit) AS logit_low, max(logit) AS logit_high FROM logits)
 CROSS JOIN (SELECT arg_max(chunk_id, (fused, -chunk_id)) AS top_hit FROM pool);

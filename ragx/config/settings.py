@@ -97,7 +97,12 @@ class Graph:
     """The similarity graph."""
 
     k: int = _setting(8, "nearest distinct texts that a chunk is linked to", effect="graph", low=1, high=100)
-    min_edge_sim: float = _setting(0.55, "similar edges below this cosine are not followed", low=-1, high=1)
+    min_edge_sim: float | None = _setting(
+        None,
+        "similar edges below this cosine are not followed; auto: what half of all pairs of texts exceed",
+        low=-1,
+        high=1,
+    )
 
 
 @dataclass(frozen=True)
@@ -125,10 +130,18 @@ class Traversal:
         "additive", "additive: sums, degree-normalised; classic: the hottest path", choices=("additive", "classic")
     )
     seeds: int = _setting(20, "best hits that emit heat", low=1, high=100)
+    link_seeds: int = _setting(5, "best hits whose links are followed (additive)", low=0, high=100)
+    link_weight: float = _setting(1.0, "weight of links to a file or note", low=0, high=1)
+    import_weight: float = _setting(1.0, "weight of imports", low=0, high=1)
+    mention_weight: float = _setting(1.0, "weight of a title in another file's text", low=0, high=1)
+    tag_weight: float = _setting(1.0, "weight of a tag that few files share", low=0, high=1)
     hops: int | None = _setting(None, "steps that heat travels (additive 1, classic 2)", low=0, high=5)
     decay: float | None = _setting(None, "share of the heat that a step passes on (1.0, 0.5)", low=0, high=1)
     query_floor: float | None = _setting(
-        None, "least cosine to the query that a chunk needs to be admitted (-1, 0.35)", low=-1, high=1
+        None,
+        "least cosine to the query that a chunk needs to be admitted (none; what half of all pairs of texts exceed)",
+        low=-1,
+        high=1,
     )
     max_frontier: int = _setting(150, "hottest chunks that relay heat in each step", low=1, high=10000)
 
@@ -149,6 +162,7 @@ class Scoring:
 
     alpha_rerank: float | None = _setting(None, "weight of the cross-encoder", low=0, high=1)
     beta_heat: float | None = _setting(None, "weight of the heat", low=0, high=1)
+    beta_link: float | None = _setting(None, "weight of the heat that comes over links (additive)", low=0, high=1)
     gamma_vector: float | None = _setting(None, "weight of the fused first stage", low=0, high=1)
 
 

@@ -23,8 +23,12 @@ class Row:
 
 def _relays(config: Config) -> bool:
     # One step of the additive rule scales all heat alike, which is scaled to [0, 1] anyway.
-    heat = traversal_parameters(config.traversal, None)
+    heat = traversal_parameters(config, None, None)
     return bool(heat["hops"] > 1 or heat["aggregate"] == "max")
+
+
+def _keeps_links_apart(config: Config) -> bool:
+    return bool(traversal_parameters(config, None, None)["aggregate"] == "sum")
 
 
 def _reranks(config: Config) -> bool:
@@ -35,11 +39,13 @@ GRID = (
     Row("fusion.method", ("convex", "rrf")),
     Row("fusion.vector_weight", (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), lambda config: config.fusion.method == "convex"),
     Row("graph.min_edge_sim", (0.0, 0.45, 0.55, 0.65, 0.75)),
+    Row("traversal.mention_weight", (0.0, 0.5, 1.0)),
     Row("traversal.hops", (1, 2, 3)),
     Row("traversal.decay", (0.25, 0.5, 0.75, 1.0), _relays),
     Row("rerank.depth", (10, 20, 40), _reranks),
     Row("scoring.alpha_rerank", (0.0, 0.1, 0.2, 0.4, 0.8), _reranks),
     Row("scoring.beta_heat", (0.0, 0.05, 0.1, 0.2, 0.4)),
+    Row("scoring.beta_link", (0.0, 0.1, 0.2, 0.3, 0.5), _keeps_links_apart),
     Row("scoring.gamma_vector", (0.1, 0.3, 0.5, 0.7, 1.0)),
 )
 """In the order of the stages, so that points in their order run the early stages seldom."""
@@ -47,7 +53,7 @@ GRID = (
 
 def point_of(config: Config) -> Point:
     """Where a configuration stands; what it leaves open has the value that is in force."""
-    heat = traversal_parameters(config.traversal, None)
+    heat = traversal_parameters(config, None, None)
     row = reranker_row(config.rerank)
     in_force = {
         "traversal.hops": heat["hops"],
@@ -55,6 +61,7 @@ def point_of(config: Config) -> Point:
         "rerank.depth": row.depth,
         "scoring.alpha_rerank": row.alpha,
         "scoring.beta_heat": row.beta,
+        "scoring.beta_link": row.beta_link,
         "scoring.gamma_vector": row.gamma,
     }
     values = []

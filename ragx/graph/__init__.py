@@ -2,7 +2,15 @@
 
 from ragx.graph.communities import find_communities, label_communities
 from ragx.graph.links import link_files
-from ragx.graph.similar import TextGraph, Texts, link_similar, read_text_graph, read_texts, vector_matrix
+from ragx.graph.similar import (
+    TextGraph,
+    Texts,
+    link_similar,
+    random_pair_cosines,
+    read_text_graph,
+    read_texts,
+    vector_matrix,
+)
 
 __all__ = [
     "TextGraph",
@@ -11,6 +19,7 @@ __all__ = [
     "label_communities",
     "link_files",
     "link_similar",
+    "random_pair_cosines",
     "read_text_graph",
     "read_texts",
     "vector_matrix",

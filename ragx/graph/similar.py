@@ -14,6 +14,10 @@ _GRAPH = statements("graph")
 
 Ids = NDArray[np.int64]
 
+LEAST_TEXTS = 100
+SAMPLE_TEXTS = 512
+QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+
 
 @dataclass(frozen=True)
 class Texts:
@@ -46,6 +50,19 @@ def read_texts(store: Store, dimension: int) -> Texts:
     """The distinct texts with their vectors."""
     table = store.run(_GRAPH.read_vectors).to_arrow_table()
     return Texts(table.column("id").to_numpy(), vector_matrix(table, dimension))
+
+
+def random_pair_cosines(texts: Texts) -> dict[str, float]:
+    """Quantiles of the cosine of two texts that chance brought together.
+
+    Of all pairs of the texts with the smallest ids: ids are hashes, so this is a random sample that edits hardly
+    change. Empty where the corpus is too small to tell.
+    """
+    if len(texts.ids) < LEAST_TEXTS:
+        return {}
+    sample = texts.vectors[:SAMPLE_TEXTS]
+    found = np.quantile((sample @ sample.T)[np.triu_indices(len(sample), 1)], QUANTILES)
+    return {str(at): round(float(value), 4) for at, value in zip(QUANTILES, found, strict=True)}
 
 
 def vector_matrix(table: pa.Table, dimension: int) -> NDArray[np.float32]:

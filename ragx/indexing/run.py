@@ -17,6 +17,7 @@ from ragx.graph import (
     label_communities,
     link_files,
     link_similar,
+    random_pair_cosines,
     read_text_graph,
     read_texts,
 )
@@ -156,6 +157,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             texts = read_texts(store, embedder.dimension)
             link_similar(store, texts, before.graph if same_graph else TextGraph.empty(), config.graph.k, progress)
             own_cosine = second_best_cosine(store, texts, sentences)
+            unrelated = random_pair_cosines(texts)
         with clock.stage("links"):
             progress.stage("following links", None, "")
             link_files(store)
@@ -176,6 +178,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
                 "vector_settings": vector_settings,
                 "own_sentences": sentences.ids,
                 "own_sentence_cosine": own_cosine,
+                "random_pair_cosines": unrelated,
                 "vector_index": vector_index,
                 "rules": rules,
             }.items():

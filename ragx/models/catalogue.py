@@ -53,7 +53,8 @@ class EmbedderRow:
 
 @dataclass(frozen=True)
 class RerankerRow:
-    """A cross-encoder, and how its logits enter the score: alpha, beta (heat), gamma (first stage)."""
+    """A cross-encoder, and what counts in the score: alpha (its logits), beta (heat), beta_link (heat over links),
+    gamma (first stage)."""
 
     name: str
     repo: str
@@ -61,6 +62,7 @@ class RerankerRow:
     hub: Files
     alpha: float
     beta: float
+    beta_link: float
     gamma: float
     depth: int
     """How many of the best hits it reads."""
@@ -138,6 +140,7 @@ RERANKERS = (
         hub=Files(File("onnx/model.onnx"), File("tokenizer.json")),
         alpha=0.1,
         beta=0.12,
+        beta_link=0.2,
         gamma=0.78,
         depth=20,
         pair_tokens=192,

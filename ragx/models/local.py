@@ -56,6 +56,7 @@ def reranker_row(model: str, folder: Path) -> RerankerRow:
         hub=files_in(folder),
         alpha=0.1,
         beta=0.12,
+        beta_link=0.2,
         gamma=0.78,
         depth=20,
         pair_tokens=min(512, _positions(folder)),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragx.config import Config
 from ragx.files import lines_of
 from ragx.render.graphemes import boundary
-from ragx.types import Answer, CommunityHit, Hit, IndexReport, Lines, Skipped, Stage, Step
+from ragx.types import Answer, CommunityHit, Hit, IndexReport, Lines, Skipped, Stage, Trace
 
 if TYPE_CHECKING:
     # A query does not pay for what only indexing and diagnosis import.
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 _DECIMALS = 6
+_PARTS = ("vector", "lexical", "fused", "heat", "link", "rerank")
 
 
 def query_document(answer: Answer, config: Config) -> Document:
@@ -157,7 +158,7 @@ def _result(hit: Hit, most: int) -> Document:
         "headings": list(hit.headings),
         "language": hit.language,
         "score": _number(hit.score) or 0.0,
-        "breakdown": {name: _number(getattr(parts, name)) for name in ("vector", "lexical", "fused", "heat", "rerank")},
+        "breakdown": {name: _number(getattr(parts, name)) for name in _PARTS},
         "cosine": _number(parts.cosine),
         "bm25": _number(parts.bm25),
         "logit": _number(parts.logit),
@@ -168,8 +169,8 @@ def _result(hit: Hit, most: int) -> Document:
     }
     if hit.context is not None:
         result["context"] = {side: _lines(getattr(hit.context, side), most) for side in ("before", "after")}
-    if hit.trace:
-        result["explain"] = _explain(hit.trace)
+    if hit.traces:
+        result["explain"] = [_explain(trace) for trace in hit.traces]
     return result
 
 
@@ -191,15 +192,17 @@ def _cut(line: str, most: int) -> str:
     return bare[: boundary(bare, most)] + line[len(bare) :]
 
 
-def _explain(trace: Sequence[Step]) -> Document:
-    last = trace[-1]
+def _explain(trace: Trace) -> Document:
+    *_, parent, last = trace.steps
     return {
-        "seed": trace[0].chunk_id,
-        "parent": trace[-2].chunk_id if len(trace) > 1 else None,
+        "part": trace.part,
+        "share": _number(trace.share),
+        "seed": trace.steps[0].chunk_id,
+        "parent": parent.chunk_id,
         "edge_kind": last.kind,
         "edge_weight": _number(last.weight),
-        "hop": len(trace) - 1,
-        "path": [asdict(step) | {"weight": _number(step.weight)} for step in trace],
+        "hop": len(trace.steps) - 1,
+        "path": [asdict(step) | {"weight": _number(step.weight)} for step in trace.steps],
     }
 
 

@@ -53,8 +53,8 @@ def _hit(hit: Hit, answer: Answer, wanted: frozenset[str], view: View, explain: 
         yield _INDENT + view.dim(_also_in(hit.also_in, view))
     if explain:
         yield from (_INDENT + line for line in _parts(hit, answer))
-        if hit.trace:
-            yield f"{_INDENT}seed {_way(hit.trace, view)}"
+        for trace in hit.traces:
+            yield f"{_INDENT}{trace.part:<4} {trace.share:.0%} from {_way(trace.steps, view)}"
 
 
 def _community(community: CommunityHit, wanted: frozenset[str], view: View) -> Iterator[str]:
@@ -111,6 +111,7 @@ def _parts(hit: Hit, answer: Answer) -> Iterator[str]:
     yield f"BM25    {_or_none(parts.bm25, 2)}  (in the keyword leg {_or_none(parts.lexical, 2)})"
     yield _weighed("fused", parts.fused, answer)
     yield _weighed("heat", parts.heat, answer)
+    yield _weighed("link", parts.link, answer)
     rerank = _weighed("rerank", parts.rerank, answer)
     yield rerank if parts.logit is None else f"{rerank}  (logit {parts.logit:.2f})"
 

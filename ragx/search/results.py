@@ -1,13 +1,14 @@
 """What a ranking becomes for whoever reads it: hits with their places, texts and traces, and files."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from operator import mul
 from typing import Any
 
 from ragx.search.folding import Group
 from ragx.search.readable import readable_text
 from ragx.store import Store, statements
-from ragx.types import Copy, FileHit, Hit, Parts, Step
+from ragx.types import Copy, FileHit, Hit, Parts, Step, Trace
 
 _SEARCH = statements("search")
 
@@ -38,7 +39,7 @@ def describe(store: Store, groups: Sequence[Group], *, explain: bool) -> tuple[H
                 line_end=line_end,
                 text=text,
                 readable=read if (read := readable_text(text, file)) != text else "",
-                trace=traces.get(chunk_id, ()),
+                traces=traces.get(chunk_id, ()),
                 also_in=copies.get(chunk_id, ()),
             )
         )
@@ -56,18 +57,22 @@ def _copies(store: Store, groups: Sequence[Group]) -> dict[int, tuple[Copy, ...]
     }
 
 
-def _traces(store: Store, chunk_ids: Sequence[int]) -> dict[int, tuple[Step, ...]]:
-    paths: dict[int, list[int]] = dict(store.rows(_SEARCH.heat_paths, chunk_ids=chunk_ids))
-    passed = sorted({chunk_id for path in paths.values() for chunk_id in path})
-    places = {row[0]: row[1:] for row in store.rows(_SEARCH.locate_chunks, chunk_ids=passed)}
-    edges = {row[:2]: row[2:] for row in store.rows(_SEARCH.edges_between, chunk_ids=passed)}
-    return {
-        chunk_id: tuple(
-            Step(at, *places[at], *edges.get((before, at), (None, None)))
-            for before, at in zip([None, *path[:-1]], path, strict=True)
-        )
-        for chunk_id, path in paths.items()
+def _traces(store: Store, chunk_ids: Sequence[int]) -> dict[int, tuple[Trace, ...]]:
+    ways = store.rows(_SEARCH.heat_paths, chunk_ids=chunk_ids)
+    passed = sorted({chunk_id for _, _, path, _, _ in ways for chunk_id in path})
+    places: dict[int, tuple[Any, ...]] = {
+        row[0]: row[1:] for row in store.rows(_SEARCH.locate_chunks, chunk_ids=passed)
     }
+    weights = {row[:3]: row[3] for row in store.rows(_SEARCH.edges_between, chunk_ids=passed)}
+    traces: dict[int, tuple[Trace, ...]] = {}
+    for chunk_id, part, path, kinds, share in ways:
+        edges = [
+            (None, None),
+            *((kind, weights[*ends, kind]) for ends, kind in zip(pairwise(path), kinds, strict=True)),
+        ]
+        steps = (Step(at, *places[at], *edge) for at, edge in zip(path, edges, strict=True))
+        traces[chunk_id] = (*traces.get(chunk_id, ()), Trace(part, share, tuple(steps)))
+    return traces
 
 
 def rank_files(ranked: Sequence[tuple[Any, ...]]) -> tuple[FileHit, ...]:

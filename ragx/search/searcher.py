@@ -108,7 +108,12 @@ class Searcher:
             hits=describe(self.store, groups[:top], explain=options.explain),
             files=rank_files(ranked),
             stages=tuple(stages),
-            weights={"rerank": chosen.alpha, "heat": chosen.beta, "fused": chosen.gamma},
+            weights={
+                "rerank": chosen.alpha,
+                "heat": chosen.beta,
+                "link": chosen.beta_link,
+                "fused": chosen.gamma,
+            },
             relevant=bool(ranked) and self._relevant(tokens),
             terms=frozenset(term.term for token in tokens for term in token),
         )
@@ -189,8 +194,8 @@ class Searcher:
         self.store.run(_SEARCH.drop_heated)
         if not options.graph:
             return Stage("graph", False, "off")
-        parameters = traversal_parameters(config.traversal, options.hops)
-        parameters |= {"min_edge_sim": config.graph.min_edge_sim, "scoped": self._scoped}
+        parameters = traversal_parameters(config, options.hops, self.meta.get("random_pair_cosines", {}).get("0.5"))
+        parameters["scoped"] = self._scoped
         self._fetch_cosines(_SEARCH.wanted_by_graph, **parameters)
         self.store.run(_SEARCH.spread_heat, **parameters)
         fusion = config.fusion
@@ -230,7 +235,8 @@ class Searcher:
             row = reranker_row(config.rerank, self._root)
         except (ModelError, ConsentNeeded):  # said by its stage; the others still have weights
             row = reranker_row(Rerank())
-        return weights(config.scoring, row, rerank="rerank" in ran, graph="graph" in ran)
+        link = "graph" in ran and self.store.value(_SEARCH.links_followed)
+        return weights(config.scoring, row, rerank="rerank" in ran, graph="graph" in ran, link=link)
 
     def rank(self, chosen: Weights) -> list[tuple[Any, ...]]:
         """All candidates, best first: chunk id, file, score, the parts of the score (types.Parts) and the headings."""

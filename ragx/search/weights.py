@@ -3,43 +3,59 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ragx.config.settings import Scoring, Traversal
+from ragx.config import Config
+from ragx.config.settings import Scoring
 from ragx.models import RerankerRow
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of cross-encoder, heat and first stage; they sum to 1."""
+    """Weights of cross-encoder, heat, heat over links and first stage; they sum to 1."""
 
     alpha: float
     beta: float
+    beta_link: float
     gamma: float
 
 
 PRESETS: dict[str, dict[str, Any]] = {
     "additive": {"hops": 1, "decay": 1.0, "query_floor": -1.0, "aggregate": "sum", "normalise": "degree"},
-    "classic": {"hops": 2, "decay": 0.5, "query_floor": 0.35, "aggregate": "max", "normalise": "none"},
+    "classic": {"hops": 2, "decay": 0.5, "query_floor": None, "aggregate": "max", "normalise": "none"},
 }
 """additive: one step, sums, degree-normalised; classic: two steps, the hottest way, near the query."""
 
 
-def traversal_parameters(traversal: Traversal, hops: int | None) -> dict[str, Any]:
-    """The parameters of the heat statement; `hops` overrides the settings."""
-    chosen = {"hops": hops, "decay": traversal.decay, "query_floor": traversal.query_floor}
-    if hops is None:
-        chosen["hops"] = traversal.hops
+def traversal_parameters(config: Config, hops: int | None, unrelated: float | None) -> dict[str, Any]:
+    """The parameters of the heat statement; `hops` overrides the settings.
+
+    `unrelated` is the cosine that half of all pairs of the corpus's texts exceed by chance (None: not known): the floor
+    where neither the settings nor the preset name one.
+    """
+    traversal = config.traversal
+    floor = -1.0 if unrelated is None else unrelated
+    preset = PRESETS[traversal.preset]
+    query_floor = preset["query_floor"] if traversal.query_floor is None else traversal.query_floor
     return {
         "seeds": traversal.seeds,
+        "link_seeds": traversal.link_seeds,
         "max_frontier": traversal.max_frontier,
-        **PRESETS[traversal.preset],
-        **{name: value for name, value in chosen.items() if value is not None},
+        "aggregate": preset["aggregate"],
+        "normalise": preset["normalise"],
+        "hops": next(steps for steps in (hops, traversal.hops, preset["hops"]) if steps is not None),
+        "decay": preset["decay"] if traversal.decay is None else traversal.decay,
+        "query_floor": floor if query_floor is None else query_floor,
+        "min_edge_sim": floor if config.graph.min_edge_sim is None else config.graph.min_edge_sim,
+        **{f"{kind}_weight": getattr(traversal, f"{kind}_weight") for kind in ("link", "import", "mention", "tag")},
     }
 
 
-def weights(scoring: Scoring, row: RerankerRow, *, rerank: bool, graph: bool) -> Weights:
-    """The weights of the stages that run, normalised; the first stage alone counts where nothing else would."""
+def weights(scoring: Scoring, row: RerankerRow, *, rerank: bool, graph: bool, link: bool) -> Weights:
+    """The weights of the parts that a query's scores have, normalised; the first stage's alone where none counts."""
     alpha = (row.alpha if scoring.alpha_rerank is None else scoring.alpha_rerank) if rerank else 0.0
     beta = (row.beta if scoring.beta_heat is None else scoring.beta_heat) if graph else 0.0
+    beta_link = (row.beta_link if scoring.beta_link is None else scoring.beta_link) if link else 0.0
     gamma = row.gamma if scoring.gamma_vector is None else scoring.gamma_vector
-    total = alpha + beta + gamma
-    return Weights(alpha / total, beta / total, gamma / total) if total else Weights(0.0, 0.0, 1.0)
+    total = alpha + beta + beta_link + gamma
+    if not total:
+        return Weights(0.0, 0.0, 0.0, 1.0)
+    return Weights(alpha / total, beta / total, beta_link / total, gamma / total)
