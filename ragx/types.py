@@ -132,7 +132,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a score is made of. vector, lexical, fused, heat, link, rerank: in [0, 1], unweighted; None: no such part."""
+    """A score's parts. vector, lexical, fused, heat, link, rerank: in [0, 1], unweighted. None: no such part."""
 
     cosine: float | None
     bm25: float | None

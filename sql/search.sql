@@ -200,8 +200,8 @@ FROM parts;
 -- by; over links, `link`, the first seeds emit the inverse root of their place, and only to what they name. A chunk's heat is the
 -- sum of what arrives.
 -- max (the classic rule): all edges are one; a seed starts with its score, a chunk's heat is the hottest arrival.
--- Each step passes on heat x weight x decay, divided by sqrt(degree x degree) where degrees normalise: of what leaves the source
--- and what arrives at the target. Only chunks near enough to the query and within the filter are admitted (seeds always), only the
+-- Each step passes on heat x weight x decay, in sums divided by sqrt(degree x degree): of what leaves the source and of what arrives
+-- at the target. Only chunks near enough to the query and within the filter are admitted (seeds always), only the
 -- hottest relay, and what is not hotter than before relays nothing. Whole millionths add up to the same sum in any order.
 INSERT INTO heat
 WITH RECURSIVE
@@ -225,7 +225,7 @@ followed AS (
 leaving AS MATERIALIZED (
     SELECT src AS chunk_id, part, sum(round(weight * 1e6)::BIGINT) / 1e6 AS degree
     FROM followed
-    WHERE $normalise = 'degree'
+    WHERE $aggregate = 'sum'
     GROUP BY src, part
 ),
 arriving AS MATERIALIZED (
@@ -233,7 +233,7 @@ arriving AS MATERIALIZED (
     UNION ALL
     SELECT dst, part, sum(round(weight * 1e6)::BIGINT) / 1e6
     FROM followed
-    WHERE $normalise = 'degree' AND part = 'link'
+    WHERE part = 'link'
     GROUP BY dst, part
 ),
 seeds AS MATERIALIZED (
@@ -275,7 +275,7 @@ walk (chunk_id, part, heat, emits, hop, path, kinds, share) USING KEY (chunk_id,
                 frontier.chunk_id AS parent, frontier.part, frontier.path, frontier.kinds, frontier.hop,
                 followed.dst, followed.kind,
                 frontier.emits * followed.weight * $decay
-                / CASE WHEN $normalise = 'degree' THEN sqrt(leaving.degree * arriving.degree) ELSE 1 END AS passed
+                / CASE WHEN $aggregate = 'sum' THEN sqrt(leaving.degree * arriving.degree) ELSE 1 END AS passed
             FROM (
                 SELECT * FROM walk
                 WHERE hop < $hops AND emits > 0

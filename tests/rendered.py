@@ -25,6 +25,7 @@ from ragx.types import (
     Skipped,
     Stage,
     Step,
+    Trace,
 )
 
 HASH = "bd36ca8bf7ef9f5aecd6e89ac8b18c6b"
@@ -59,7 +60,7 @@ ANSWER = Answer(
             chunk_id=5233657954427259,
             file="docs/backup guide.md",
             score=0.98123456789,
-            parts=Parts(0.8123456789, 11.25, 1.0, 0.9, 0.95, 0.0, 1.0, 4.2109375),
+            parts=Parts(0.8123456789, 11.25, 1.0, 0.9, 0.95, 0.0, 0.0, 1.0, 4.2109375),
             kind="section",
             headings=("Operations", "Backups", "Restore"),
             language="en",
@@ -79,7 +80,7 @@ ANSWER = Answer(
             chunk_id=8051341570342942,
             file="src/vault.py",
             score=0.5,
-            parts=Parts(0.61, 3.5, 0.2, 0.4, 0.4, 1.0, None, None),
+            parts=Parts(0.61, 3.5, 0.2, 0.4, 0.4, 1.0, 0.25, None, None),
             kind="code",
             headings=(),
             language="",
@@ -88,9 +89,23 @@ ANSWER = Answer(
             line_start=1,
             line_end=8,
             text=CODE,
-            trace=(
-                Step(5233657954427259, "docs/backup guide.md", 12, 19, None, None),
-                Step(8051341570342942, "src/vault.py", 1, 8, "similar", 0.8312345678),
+            traces=(
+                Trace(
+                    "heat",
+                    0.6212345678,
+                    (
+                        Step(5233657954427259, "docs/backup guide.md", 12, 19, None, None),
+                        Step(8051341570342942, "src/vault.py", 1, 8, "similar", 0.8312345678),
+                    ),
+                ),
+                Trace(
+                    "link",
+                    1.0,
+                    (
+                        Step(17, "docs/old.md", 1, 4, None, None),
+                        Step(8051341570342942, "src/vault.py", 1, 8, "link", 1.0),
+                    ),
+                ),
             ),
             stale=True,
         ),
@@ -98,7 +113,7 @@ ANSWER = Answer(
             chunk_id=3,
             file="notes/two\nlines \x1b[2J.md",
             score=-0.0,
-            parts=Parts(None, None, None, None, 0.0, None, None, None),
+            parts=Parts(None, None, None, None, 0.0, None, None, None, None),
             kind="section",
             headings=("Evil \x1b]0;title\x07",),
             language="en",
@@ -122,7 +137,7 @@ ANSWER = Answer(
         Stage("graph", True, "additive"),
         Stage("rerank", True, "ms-marco-MiniLM-L-12-v2, 20 passages"),
     ),
-    weights={"rerank": 0.2, "heat": 0.1, "fused": 0.7},
+    weights={"rerank": 0.2, "heat": 0.1, "link": 0.1, "fused": 0.6},
     relevant=True,
     terms=frozenset({"how", "are", "backup", "restor"}),
 )

@@ -183,7 +183,7 @@ def test_paths_are_relative_to_the_folder_that_the_reader_is_in(corpus: Corpus) 
 def test_explain_shows_parts_ways_and_stages(corpus: Corpus) -> None:
     _, out, _ = corpus.ragx("query", "restore a backup", "--explain")
     assert re.search(r"^  fused   \d\.\d\d x 0\.\d\d = ", out, re.MULTILINE)
-    assert re.search(r"^  seed .+:\d+-\d+ -> similar 0\.\d\d -> .+:\d+-\d+$", out, re.MULTILINE)
+    assert re.search(r"^  heat \d+% from .+:\d+-\d+ -> similar 0\.\d\d -> .+:\d+-\d+$", out, re.MULTILINE)
     assert "\nstages\n  expansion  did not run: off\n" in out
     _, document = corpus.json("query", "restore a backup", "--explain")
     explained = [result for result in document["results"] if "explain" in result]

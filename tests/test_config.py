@@ -74,8 +74,14 @@ def test_every_default_obeys_its_own_rule_and_every_number_has_a_range() -> None
         ("[graph]\nk = 8.0", "ragx.toml: graph.k = 8.0: expected a whole number from 1 to 100"),
         ("[graph]\nk = true", "ragx.toml: graph.k = true: expected a whole number from 1 to 100"),
         ("[graph]\nk = 0", "ragx.toml: graph.k = 0: expected a whole number from 1 to 100"),
-        ("[graph]\nmin_edge_sim = nan", "ragx.toml: graph.min_edge_sim = nan: expected a number from -1 to 1"),
-        ("[graph]\nmin_edge_sim = true", "ragx.toml: graph.min_edge_sim = true: expected a number from -1 to 1"),
+        (
+            "[graph]\nmin_edge_sim = nan",
+            'ragx.toml: graph.min_edge_sim = nan: expected a number from -1 to 1, or "auto"',
+        ),
+        (
+            "[graph]\nmin_edge_sim = true",
+            'ragx.toml: graph.min_edge_sim = true: expected a number from -1 to 1, or "auto"',
+        ),
         ("[graph]\nk = 'auto'", 'ragx.toml: graph.k = "auto": expected a whole number from 1 to 100'),
         ("[rerank]\nenabled = 1", "ragx.toml: rerank.enabled = 1: expected true or false"),
         ("[rerank]\nenabled = 'maybe'", 'ragx.toml: rerank.enabled = "maybe": expected true or false'),

@@ -29,11 +29,14 @@ class Corpus:
         self.chunks = sorted(rng.sample(range(1, 10_000), rng.randint(1, 30)))
         self.words = {chunk: [rng.randint(1, 12) for _ in range(rng.randint(1, 20))] for chunk in self.chunks}
         self.vectors = {chunk: [rng.choice([-1.0, 0.0, 0.5, 1.0]) for _ in range(3)] for chunk in self.chunks}
-        self.edges: dict[tuple[int, int], float] = {}
+        self.edges: dict[tuple[int, int, str], tuple[float, bool]] = {}
         for _ in range(3 * len(self.chunks)):
-            a, b = rng.choice(self.chunks), rng.choice(self.chunks)
-            if a != b:
-                self.edges[a, b] = self.edges[b, a] = round(rng.uniform(0.1, 1), 2)
+            a, b, kind = rng.choice(self.chunks), rng.choice(self.chunks), rng.choice(["similar", "link", "mention"])
+            if a != b and kind == "similar":
+                self.edges[a, b, kind] = self.edges[b, a, kind] = (round(rng.uniform(0.1, 1), 2), True)
+            elif a != b:
+                self.edges[a, b, kind] = (1.0, True)
+                self.edges.setdefault((b, a, kind), (1.0, False))
         self.store = create_building(path, 3)
         self.store.script("session")
         execute = self.store.connection.executemany
@@ -52,8 +55,8 @@ class Corpus:
         execute("INSERT INTO terms VALUES ($1, $1, $2)", list(df.items()))
         if self.edges:
             execute(
-                "INSERT INTO edges VALUES ($1, $2, 'similar', $3, true)",
-                [(a, b, weight) for (a, b), weight in self.edges.items()],
+                "INSERT INTO edges VALUES ($1, $2, $3, $4, $5)",
+                [(a, b, kind, weight, outward) for (a, b, kind), (weight, outward) in self.edges.items()],
             )
 
     def bm25(self, tokens: list[list[int]], counts: list[int], k1: float, b: float) -> dict[int, float]:
@@ -106,32 +109,44 @@ def fuse(
 
 
 def spread(
-    fused: dict[int, float], edges: dict[tuple[int, int], float], cosines: dict[int, float], how: dict[str, Any]
-) -> dict[int, float]:
-    followed = {pair: weight for pair, weight in edges.items() if weight >= how["min_edge_sim"]}
-    degree: dict[int, float] = defaultdict(float)
-    for (a, _), weight in followed.items():
-        degree[a] += weight
-    seeds = best_first(fused)[: how["seeds"]]
+    fused: dict[int, float],
+    edges: dict[tuple[int, int, str], tuple[float, bool]],
+    cosines: dict[int, float],
+    how: dict[str, Any],
+) -> dict[tuple[int, str], float]:
     hottest_wins = how["aggregate"] == "max"
+    followed: list[tuple[int, int, str, str, float]] = []
+    for (a, b, kind), (cosine, outward) in sorted(edges.items()):
+        weight = cosine if kind == "similar" else how[f"{kind}_weight"]
+        if outward and weight > 0 and (kind != "similar" or cosine >= how["min_edge_sim"]):
+            followed.append((a, b, kind, "heat" if kind == "similar" or hottest_wins else "link", weight))
+    leaves: dict[tuple[int, str], float] = defaultdict(float)
+    arrives: dict[tuple[int, str], float] = defaultdict(float)
+    for a, b, _, part, weight in followed:
+        leaves[a, part] += weight
+        arrives[b, part] += weight
+    seeds = best_first(fused)[: how["seeds"]]
     least = min((fused[seed] for seed in seeds), default=0.0)
-    heat = {seed: fused[seed] if hottest_wins else 0.0 for seed in seeds}
-    emits = {seed: fused[seed] if hottest_wins else fused[seed] - least for seed in seeds}
+    heat = {(seed, "heat"): fused[seed] if hottest_wins else 0.0 for seed in seeds}
+    emits = {(seed, "heat"): fused[seed] if hottest_wins else fused[seed] - least for seed in seeds}
+    if not hottest_wins:
+        emits |= {(seed, "link"): 1 / math.sqrt(place) for place, seed in enumerate(seeds[: how["link_seeds"]], 1)}
     for _ in range(how["hops"]):
-        relays = [chunk for chunk in best_first(emits) if emits[chunk] > 0][: how["max_frontier"]]
-        arrivals: dict[int, list[float]] = defaultdict(list)
-        for (a, b), weight in sorted(followed.items()):
-            if a in relays:
-                scale = math.sqrt(degree[a] * degree[b]) if how["normalise"] == "degree" else 1.0
-                arrivals[b].append(emits[a] * weight * how["decay"] / scale)
+        hottest = sorted((node for node in emits if emits[node] > 0), key=lambda node: (-emits[node], *node))
+        relays = hottest[: how["max_frontier"]]
+        arrivals: dict[tuple[int, str], list[float]] = defaultdict(list)
+        for a, b, _, part, weight in followed:
+            if (a, part) in relays:
+                scale = math.sqrt(leaves[a, part] * arrives[b, part]) if not hottest_wins else 1.0
+                arrivals[b, part].append(emits[a, part] * weight * how["decay"] / scale)
         emits = {}
-        for chunk, passed in arrivals.items():
+        for node, passed in arrivals.items():
             arrived = max(passed) if hottest_wins else sum(passed)
-            near = cosines.get(chunk, -1.0) >= how["query_floor"] or chunk in seeds
-            if near and arrived > (heat.get(chunk, 0.0) if hottest_wins else 0.0):
-                heat[chunk] = arrived if hottest_wins else heat.get(chunk, 0.0) + arrived
-                emits[chunk] = arrived
-    return {chunk: value for chunk, value in heat.items() if value > 0}
+            near = cosines.get(node[0], -1.0) >= how["query_floor"] or node[0] in seeds
+            if near and arrived > (heat.get(node, 0.0) if hottest_wins else 0.0):
+                heat[node] = arrived if hottest_wins else heat.get(node, 0.0) + arrived
+                emits[node] = arrived
+    return {node: value for node, value in heat.items() if value > 0}
 
 
 def read(store: Store, columns: str, table: str) -> dict[int, float]:
@@ -142,10 +157,14 @@ traversals = st.fixed_dictionaries(
     {
         "min_edge_sim": st.sampled_from([-1.0, 0.3, 0.6]),
         "seeds": st.integers(1, 8),
+        "link_seeds": st.integers(0, 8),
+        "link_weight": st.sampled_from([1.0, 0.5]),
+        "import_weight": st.just(1.0),
+        "mention_weight": st.sampled_from([1.0, 0.0]),
+        "tag_weight": st.just(1.0),
         "hops": st.integers(0, 3),
         "decay": st.sampled_from([0.5, 1.0]),
         "aggregate": st.sampled_from(["sum", "max"]),
-        "normalise": st.sampled_from(["degree", "none"]),
         "query_floor": st.sampled_from([-1.0, 0.0, 0.5]),
         "max_frontier": st.integers(1, 20),
     }
@@ -192,32 +211,38 @@ def test_each_stage_equals_plain_python(
         assert fused == pytest.approx(fuse(cosines, bm25, top, method, weight, 60), **CLOSE)
 
         store.run(SEARCH.spread_heat, scoped=False, **how)
-        heat = read(store, "heat", "heat")
+        rows = store.connection.execute("SELECT chunk_id, part, heat FROM heat").fetchall()
+        heat = {(chunk, part): value for chunk, part, value in rows}
         assert heat == pytest.approx(spread(fused, corpus.edges, cosines, how), **CLOSE)
 
         store.run(SEARCH.admit_heated, method=method, vector_weight=weight)
         pool = read(store, "fused", "pool")
-        assert set(pool) == set(fused) | set(heat)
+        assert set(pool) == set(fused) | {chunk for chunk, _ in heat}
         check_rank(store, pool, heat, rng)
         store.close()
 
 
-def check_rank(store: Store, pool: dict[int, float], heat: dict[int, float], rng: random.Random) -> None:
-    alpha, beta, gamma = rng.choice([(0.2, 0.1, 0.7), (1.0, 0.0, 0.0), (0.0, 0.2, 0.8), (0.5, 0.5, 0.0)])
+def check_rank(store: Store, pool: dict[int, float], heat: dict[tuple[int, str], float], rng: random.Random) -> None:
+    chosen = rng.choice([(0.2, 0.1, 0.1, 0.6), (1.0, 0.0, 0.0, 0.0), (0.0, 0.2, 0.3, 0.5), (0.5, 0.5, 0.0, 0.0)])
+    alpha, beta, beta_link, gamma = chosen
     depth = rng.randint(1, 30)
     shortlist = [row[0] for row in store.rows(SEARCH.shortlist, depth=depth)]
     logits = {chunk: rng.choice([-5.0, 0.0, 3.0]) for chunk in shortlist} if alpha else {}
     store.run(SEARCH.add_logits, chunk_ids=list(logits), logits=list(logits.values()))
-    ranked = store.rows(SEARCH.rank, alpha=alpha, beta=beta, gamma=gamma)
+    ranked = store.rows(SEARCH.rank, alpha=alpha, beta=beta, beta_link=beta_link, gamma=gamma)
     assert {row[0] for row in ranked} == set(pool)
     if not pool:
         return
     parts = min_max(pool)
-    hottest = max(heat.values(), default=0.0)
+    hottest = {
+        part: max((value for (_, one), value in heat.items() if one == part), default=0.0) for part in ("heat", "link")
+    }
+    warmth = {node: value / hottest[node[1]] for node, value in heat.items()}
     rerank = min_max(logits) if logits else {}
     score = {
         chunk: gamma * parts[chunk]
-        + beta * (heat.get(chunk, 0.0) / hottest if hottest else 0.0)
+        + beta * warmth.get((chunk, "heat"), 0.0)
+        + beta_link * warmth.get((chunk, "link"), 0.0)
         + alpha * rerank.get(chunk, 0.0)
         for chunk in pool
     }
@@ -240,7 +265,7 @@ def test_an_empty_index_has_no_candidates(tmp_path: Path) -> None:
         store.run(SEARCH.scan_vectors, vector="[1.0, 0.0, 0.0]", scoped=False)
         store.run(SEARCH.score_keywords, tokens=[0], term_ids=[1], counts=[1], k1=1.2, b=0.75, scoped=False)
         store.run(SEARCH.fuse, top=100, method="convex", vector_weight=0.6, rrf_k=60)
-        assert store.rows(SEARCH.rank, alpha=0.2, beta=0.1, gamma=0.7) == []
+        assert store.rows(SEARCH.rank, alpha=0.2, beta=0.1, beta_link=0.1, gamma=0.6) == []
 
 
 def test_a_file_is_not_better_for_being_cut_into_more_chunks() -> None:

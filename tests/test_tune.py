@@ -164,12 +164,13 @@ def test_the_grid_lies_within_what_the_settings_accept_and_starts_at_what_is_in_
     assert dict(zip(names(), point_of(config), strict=True)) == {
         "fusion.method": config.fusion.method,
         "fusion.vector_weight": config.fusion.vector_weight,
-        "graph.min_edge_sim": config.graph.min_edge_sim,
+        "traversal.mention_weight": 1.0,
         "traversal.hops": 1,
         "traversal.decay": 1.0,
         "rerank.depth": reranker.depth,
         "scoring.alpha_rerank": reranker.alpha,
         "scoring.beta_heat": reranker.beta,
+        "scoring.beta_link": reranker.beta_link,
         "scoring.gamma_vector": reranker.gamma,
     }
 
@@ -181,7 +182,9 @@ def test_settings_that_change_nothing_are_not_tried() -> None:
     everything, config = {*names()}, Config()
     assert tried(config) == everything - {"traversal.decay"}
     assert tried(replace(config, traversal=replace(config.traversal, hops=2))) == everything
-    assert tried(replace(config, traversal=replace(config.traversal, preset="classic", hops=1))) == everything
+    assert tried(replace(config, traversal=replace(config.traversal, preset="classic", hops=1))) == everything - {
+        "scoring.beta_link"
+    }
     off = replace(config, rerank=replace(config.rerank, enabled=False), fusion=replace(config.fusion, method="rrf"))
     assert everything - tried(off) == {
         "fusion.vector_weight", "traversal.decay", "rerank.depth", "scoring.alpha_rerank"

@@ -99,7 +99,7 @@ class Graph:
     k: int = _setting(8, "nearest distinct texts that a chunk is linked to", effect="graph", low=1, high=100)
     min_edge_sim: float | None = _setting(
         None,
-        "similar edges below this cosine are not followed; auto: what half of all pairs of texts exceed",
+        "similar edges below this cosine are not followed; auto: the median of all pairs of texts",
         low=-1,
         high=1,
     )
@@ -139,7 +139,7 @@ class Traversal:
     decay: float | None = _setting(None, "share of the heat that a step passes on (1.0, 0.5)", low=0, high=1)
     query_floor: float | None = _setting(
         None,
-        "least cosine to the query that a chunk needs to be admitted (none; what half of all pairs of texts exceed)",
+        "least cosine to the query that a chunk needs to be admitted (none, the median of all pairs of texts)",
         low=-1,
         high=1,
     )

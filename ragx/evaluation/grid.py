@@ -38,7 +38,6 @@ def _reranks(config: Config) -> bool:
 GRID = (
     Row("fusion.method", ("convex", "rrf")),
     Row("fusion.vector_weight", (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), lambda config: config.fusion.method == "convex"),
-    Row("graph.min_edge_sim", (0.0, 0.45, 0.55, 0.65, 0.75)),
     Row("traversal.mention_weight", (0.0, 0.5, 1.0)),
     Row("traversal.hops", (1, 2, 3)),
     Row("traversal.decay", (0.25, 0.5, 0.75, 1.0), _relays),

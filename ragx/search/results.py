@@ -66,10 +66,8 @@ def _traces(store: Store, chunk_ids: Sequence[int]) -> dict[int, tuple[Trace, ..
     weights = {row[:3]: row[3] for row in store.rows(_SEARCH.edges_between, chunk_ids=passed)}
     traces: dict[int, tuple[Trace, ...]] = {}
     for chunk_id, part, path, kinds, share in ways:
-        edges = [
-            (None, None),
-            *((kind, weights[*ends, kind]) for ends, kind in zip(pairwise(path), kinds, strict=True)),
-        ]
+        ends = zip(pairwise(path), kinds, strict=True)
+        edges: list[tuple[Any, ...]] = [(None, None), *((kind, weights[*pair, kind]) for pair, kind in ends)]
         steps = (Step(at, *places[at], *edge) for at, edge in zip(path, edges, strict=True))
         traces[chunk_id] = (*traces.get(chunk_id, ()), Trace(part, share, tuple(steps)))
     return traces

@@ -19,8 +19,8 @@ class Weights:
 
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "additive": {"hops": 1, "decay": 1.0, "query_floor": -1.0, "aggregate": "sum", "normalise": "degree"},
-    "classic": {"hops": 2, "decay": 0.5, "query_floor": None, "aggregate": "max", "normalise": "none"},
+    "additive": {"hops": 1, "decay": 1.0, "query_floor": -1.0, "aggregate": "sum"},
+    "classic": {"hops": 2, "decay": 0.5, "query_floor": None, "aggregate": "max"},
 }
 """additive: one step, sums, degree-normalised; classic: two steps, the hottest way, near the query."""
 
@@ -40,7 +40,6 @@ def traversal_parameters(config: Config, hops: int | None, unrelated: float | No
         "link_seeds": traversal.link_seeds,
         "max_frontier": traversal.max_frontier,
         "aggregate": preset["aggregate"],
-        "normalise": preset["normalise"],
         "hops": next(steps for steps in (hops, traversal.hops, preset["hops"]) if steps is not None),
         "decay": preset["decay"] if traversal.decay is None else traversal.decay,
         "query_floor": floor if query_floor is None else query_floor,
