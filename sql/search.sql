@@ -73,7 +73,7 @@ ANTI JOIN cosines USING (chunk_id);
 INSERT INTO wanted
 WITH RECURSIVE reached (chunk_id, hop) USING KEY (chunk_id) AS (
     (SELECT chunk_id, 0 FROM pool ORDER BY fused DESC, chunk_id LIMIT $seeds)
-    UNION
+    UNION ALL
     SELECT edges.dst, min(reached.hop) + 1
     FROM reached
     JOIN edges ON edges.src = reached.chunk_id
@@ -256,7 +256,7 @@ walk (chunk_id, part, heat, emits, hop, path, kinds, share) USING KEY (chunk_id,
         FROM seeds
         WHERE $aggregate = 'sum' AND place <= $link_seeds
     )
-    UNION
+    UNION ALL
     SELECT
         arrivals.chunk_id, arrivals.part,
         CASE WHEN $aggregate = 'max' THEN arrivals.heat ELSE coalesce(known.heat, 0) + arrivals.heat END,
