@@ -15,7 +15,7 @@ from ragx.config import PROJECT_FILE, Config, find_root, index_dir, load
 from ragx.errors import IndexMissing, IndexUnusable, UsageError
 from ragx.search import Options, Searcher
 from ragx.search.embedding import add_embed
-from ragx.store import INDEX_NAME, open_index
+from ragx.store import INCOMPLETE, INDEX_NAME, is_complete, open_index
 from ragx.types import Answer, Embedder
 
 RESULT = pa.schema(
@@ -86,6 +86,8 @@ def connect(path: str | os.PathLike[str] = ".") -> duckdb.DuckDBPyConnection:
     corpus = _corpus(path)
     store = open_index(corpus.index_dir)
     built = store.meta()["embedder"]
+    if not is_complete(store):
+        _warn(INCOMPLETE)
 
     def load_embedder() -> Embedder:
         with _lock:

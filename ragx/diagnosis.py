@@ -9,7 +9,7 @@ from typing import Any
 from ragx.config import Config, index_dir
 from ragx.indexing.languages import unread_languages
 from ragx.indexing.plan import known_files, make_plan
-from ragx.store import open_index, statements
+from ragx.store import FINISH, INCOMPLETE, is_complete, open_index, statements
 from ragx.types import Skipped
 
 _STATUS = statements("status")
@@ -36,11 +36,15 @@ class LastRun:
 
 @dataclass(frozen=True)
 class Status:
-    """An index in numbers. `languages`: chunks by ISO 639-1 code, most first; "" is for those that cannot be told."""
+    """An index in numbers. `languages`: chunks by ISO 639-1 code, most first; "" is for those that cannot be told.
+
+    `complete`: not the keywords only, of a first run that has not come to its end.
+    """
 
     root: Path
     index: Path
     ragx_version: str
+    complete: bool
     embedding_model: str
     dimension: int
     rerank_model: str | None
@@ -63,7 +67,7 @@ def status(root: Path, config: Config) -> Status:
     """The published index of `root` beside the files as they are now; IndexMissing where there is none."""
     folder = index_dir(root, config)
     with open_index(folder) as store:
-        meta = store.meta()
+        meta, complete = store.meta(), is_complete(store)
         ((files, chunks, texts, links, unresolved_links, edges, communities),) = store.rows(_STATUS.count_rows)
         languages = dict(store.rows(_INDEX.count_languages))
         known = known_files(store)
@@ -74,6 +78,7 @@ def status(root: Path, config: Config) -> Status:
         root=root,
         index=store.path,
         ragx_version=meta["ragx_version"],
+        complete=complete,
         embedding_model=meta["embedder"]["model"],
         dimension=meta["embedder"]["dimension"],
         rerank_model=config.rerank.model if config.rerank.enabled else None,
@@ -93,7 +98,7 @@ def status(root: Path, config: Config) -> Status:
             changed=tuple(stat.path for stat in plan.changed),
             deleted=plan.removed,
         ),
-        warnings=(unread,) if unread else (),
+        warnings=(*([] if complete else [f"{INCOMPLETE}; {FINISH}"]), *([unread] if unread else [])),
     )
 
 

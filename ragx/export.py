@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ragx.errors import UsageError
-from ragx.store import Statement, Store, open_index, statements
+from ragx.store import Statement, Store, check_complete, open_index, statements
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,12 +42,14 @@ def export(
 ) -> dict[str, Any]:
     """Writes `tables` of the published index in `index_dir` to the folder `target`; returns its manifest.
 
-    UsageError: something is in the way; with `force` an earlier export is not, and is replaced.
+    UsageError: something is in the way; with `force` an earlier export is not, and is replaced. IndexUnusable: the index
+    is not complete.
     """
     _check_target(target, force=force)
     aside = target.with_name(f"{target.name}.tmp-{os.getpid()}")
     try:
         with open_index(index_dir) as store:
+            check_complete(store)
             aside.mkdir(parents=True)
             manifest = _manifest(store)
             for name in TABLES:

@@ -47,8 +47,11 @@ class Dying(Silent):
             os.kill(os.getpid(), self.number)
 
 
-def start(root: Path, moment: str = "", number: int = signal.SIGKILL, **options: bool) -> "subprocess.Popen[str]":
-    """Starts a run that dies at `moment`; it prints "ready" when all is imported, and "done"."""
+def start(root: Path, moment: str = "", number: int = signal.SIGKILL, **options: int) -> "subprocess.Popen[str]":
+    """Starts a run that dies at `moment`; it prints "ready" when all is imported, and "done".
+
+    `options` are those of the run, and `early_texts` in the place of EARLY_TEXTS.
+    """
     command = [
         sys.executable,
         "-W",
@@ -63,7 +66,7 @@ def start(root: Path, moment: str = "", number: int = signal.SIGKILL, **options:
     return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def die(root: Path, moment: str, number: int = signal.SIGKILL, **options: bool) -> None:
+def die(root: Path, moment: str, number: int = signal.SIGKILL, **options: int) -> None:
     """A run that dies at `moment`."""
     process = start(root, moment, number, **options)
     _, err = process.communicate(timeout=60)
@@ -91,11 +94,12 @@ def committed(folder: Path) -> set[int]:
 
 
 if __name__ == "__main__":
-    from ragx.indexing import embed
-    from ragx.indexing.run import Options, index
+    from ragx.indexing import embed, run
 
     embed._COMMIT_TEXTS = COMMIT_TEXTS
-    root, moment, number, options = sys.argv[1:]
+    root, moment, number, given = sys.argv[1:]
+    options = json.loads(given)
+    run.EARLY_TEXTS = options.pop("early_texts", run.EARLY_TEXTS)
     print("ready", flush=True)
-    index(Path(root), settings_of(Path(root)), Options(**json.loads(options)), Dying(moment, int(number)))
+    run.index(Path(root), settings_of(Path(root)), run.Options(**options), Dying(moment, int(number)))
     print("done", flush=True)

@@ -197,6 +197,7 @@ STATUS = Status(
     root=Path("/corpus"),
     index=Path("/corpus/.ragx/index.duckdb"),
     ragx_version="0.1.0",
+    complete=True,
     embedding_model="bge-small-en-v1.5",
     dimension=384,
     rerank_model=None,

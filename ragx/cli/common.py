@@ -6,13 +6,16 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from ragx.config import PROJECT_FILE, Loaded, find_root, index_dir, load
 from ragx.errors import UsageError
 from ragx.render.terminal import json_line, visible
+
+if TYPE_CHECKING:
+    from ragx.store import Store
 
 _quiet = False
 
@@ -113,6 +116,14 @@ def talk(message: str) -> None:
     """A line on stderr for whoever watches; nothing with `--quiet`."""
     if not _quiet:
         say(visible(message))
+
+
+def warn_incomplete(store: "Store") -> None:
+    """Says on stderr if the index has no vectors and no graph yet."""
+    from ragx.store import FINISH, INCOMPLETE, is_complete
+
+    if not is_complete(store):
+        talk(f"warning: {INCOMPLETE}; {FINISH}")
 
 
 def say(message: str) -> None:

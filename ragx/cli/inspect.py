@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragx.cli.common import Directory, Json, OpenCorpus, Quiet, emit_json, here, inside, open_corpus, show_help, talk
+from ragx.cli.common import (
+    Directory,
+    Json,
+    OpenCorpus,
+    Quiet,
+    emit_json,
+    here,
+    inside,
+    open_corpus,
+    show_help,
+    talk,
+    warn_incomplete,
+)
 
 if TYPE_CHECKING:
     from ragx.render.terminal import View
@@ -80,7 +92,7 @@ def inspect_links(path: File, json: Json = False, directory: Directory = None, q
 @commands.command("neighbors")
 def inspect_neighbors(place: Place, json: Json = False, directory: Directory = None, quiet: Quiet = False) -> None:
     """List the chunks that a chunk has edges to, strongest first; -> it links to them, <- they link to it."""
-    with opened(directory) as (corpus, store, view):
+    with opened(directory, complete=True) as (corpus, store, view):
         from ragx import inspection
         from ragx.render import inspected, inspection_documents
 
@@ -96,7 +108,7 @@ def inspect_neighbors(place: Place, json: Json = False, directory: Directory = N
 @commands.command("communities")
 def inspect_communities(json: Json = False, directory: Directory = None, quiet: Quiet = False) -> None:
     """List the communities of the graph: size, files with the most chunks, telling terms."""
-    with opened(directory) as (_, store, view):
+    with opened(directory, complete=True) as (_, store, view):
         from ragx import inspection
         from ragx.render import inspected, inspection_documents
 
@@ -116,7 +128,7 @@ def inspect_community(
     quiet: Quiet = False,
 ) -> None:
     """List the chunks of a community, those that hold it together most first."""
-    with opened(directory) as (_, store, view):
+    with opened(directory, complete=True) as (_, store, view):
         from ragx import inspection
         from ragx.render import inspected, inspection_documents
 
@@ -137,7 +149,7 @@ def inspect_path(
     quiet: Quiet = False,
 ) -> None:
     """Show the strongest path over the graph between two chunks or files."""
-    with opened(directory) as (corpus, store, view):
+    with opened(directory, complete=True) as (corpus, store, view):
         from ragx import inspection
         from ragx.render import inspected, inspection_documents
 
@@ -152,14 +164,19 @@ def inspect_path(
 
 
 @contextmanager
-def opened(directory: Path | None) -> "Iterator[tuple[OpenCorpus, Store, View]]":
-    """The corpus, its published index, and who reads stdout."""
+def opened(directory: Path | None, *, complete: bool = False) -> "Iterator[tuple[OpenCorpus, Store, View]]":
+    """The corpus, its published index, and who reads stdout. An index that has no graph yet is an error where the
+    command needs it `complete`, else a warning."""
     corpus = open_corpus(directory)
 
     from ragx.render.terminal import view
-    from ragx.store import open_index
+    from ragx.store import check_complete, open_index
 
     with open_index(corpus.index_dir) as store:
+        if complete:
+            check_complete(store)
+        else:
+            warn_incomplete(store)
         yield corpus, store, view(sys.stdout, corpus.root, here(directory))
 
 

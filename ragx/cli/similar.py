@@ -41,7 +41,7 @@ def similar(
         raise UsageError("--files-only does not go with --duplicates", "ragx similar --help")
     if chunk is not None and not (chunk.isascii() and chunk.isdigit()):
         raise UsageError(f"--chunk takes an id, not {chunk}", "ragx similar --help")
-    with opened(directory) as (corpus, store, view):
+    with opened(directory, complete=True) as (corpus, store, view):
         from ragx import inspection
         from ragx.render import inspected, inspection_documents
 

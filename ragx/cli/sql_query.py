@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from ragx.cli.common import Directory, Json, OpenCorpus, Quiet, emit_json, here, open_corpus, talk
+from ragx.cli.common import Directory, Json, OpenCorpus, Quiet, emit_json, here, open_corpus, talk, warn_incomplete
 from ragx.errors import UsageError
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def sql(
     from ragx.store import answering, open_sandbox
 
     with open_sandbox(corpus.index_dir) as store:
+        warn_incomplete(store)
         meta = store.meta()  # not in the function: it runs while the connection is busy
         add_embed(store, cache(lambda: query_embedder(meta, corpus.config, corpus.root, talk)))
         with answering(store, text, given, timeout) as result:

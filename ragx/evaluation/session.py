@@ -11,7 +11,7 @@ from ragx.errors import ModelError
 from ragx.evaluation.queries import Item, Passage, hit_ranks, only_files
 from ragx.search import Options, Searcher
 from ragx.search.results import rank_files
-from ragx.store import Store, statements
+from ragx.store import Store, check_complete, statements
 from ragx.text import query_terms
 from ragx.types import Reranker, Stage
 
@@ -44,9 +44,11 @@ class Session:
     """An open index with its models, on which queries are tried; use one at a time on a connection.
 
     The models are those of `config`; whatever else a query's stages read may differ from one ranking to the next.
+    IndexUnusable: the index is not complete.
     """
 
     def __init__(self, store: Store, config: Config, warn: Callable[[str], None], *, root: Path | None = None) -> None:
+        check_complete(store)
         self.config = config
         self.searcher = Searcher(store, config, _once(warn), root=root)
         self.passages = {row[0]: Passage(*row[1:]) for row in store.rows(_EVALUATION.list_passages)}

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,15 @@ from ragx.indexing.plan import KnownFile, Plan, known_files, make_plan
 from ragx.indexing.vectors import open_segments, settle_segments
 from ragx.links import VERSION as LINKS_VERSION
 from ragx.models import load_embedder
-from ragx.store import INDEX_NAME, explained, is_outdated, open_index, statements
+from ragx.store import INDEX_NAME, Store, explained, is_complete, is_outdated, open_index, statements
 from ragx.text import VERSION as TERMS_VERSION
 from ragx.types import Embedder, FileChanges, IndexReport, Progress, Skipped
 
 _INDEX = statements("index")
 _GRAPH = statements("graph")
+
+EARLY_TEXTS = 500
+"""From so many texts on (15 s of the bundled model) a first run publishes its keywords before it embeds them."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class _Published:
     chunks: int = 0
     outdated: bool = False
     """An earlier version wrote it: its vectors are taken over, and nothing else."""
+    complete: bool = True
+    """Else its first run has not come to its end: it lacks vectors and graph."""
 
 
 def index(root: Path, config: Config, options: Options, progress: Progress) -> IndexReport:
@@ -90,7 +95,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
     scanned_ns = time.time_ns()
     with clock.stage("discover"):
         progress.stage("looking for files", None, "files")
-        before = _read_published(folder, options)
+        before = _read_published(folder, config, options)
         check_built_with(before.meta.get("full_settings", {}), config)
         rules = {"chunking": CHUNKING_VERSION, "terms": TERMS_VERSION, "links": LINKS_VERSION}
         same_rules = before.meta.get("rules") == rules
@@ -144,6 +149,32 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
         with clock.stage("keywords"):
             progress.stage("sorting keywords", None, "")
             settle_terms(store)
+        with clock.stage("links"):
+            progress.stage("following links", None, "")
+            link_files(store)
+        noted = {
+            "ragx_version": __version__,
+            "scanned_ns": scanned_ns,
+            "full_settings": settings_with_effect(config, "full"),
+            "rules": rules,
+            "complete": False,
+        }
+        report = IndexReport(
+            path=str(published),
+            changed=True,
+            dry_run=False,
+            full=options.full,
+            files=_file_changes(plan, plan.skipped + ingested.skipped),
+            chunks_added=ingested.chunks,
+            chunks_removed=before.chunks - kept,
+            chunks_total=store.value(_INDEX.count_chunks),
+            seconds=clock.seconds,
+        )
+        if not published.exists() and len(store.rows(_INDEX.missing_embeddings)) >= EARLY_TEXTS:
+            with clock.stage("publish"):
+                store.checkpoint()
+                with building.start(folder, store.path, embedder.dimension, anew=False) as early:
+                    _publish(early, folder, noted, report)
         with clock.stage("embed"):
             embedded = embed_chunks(store, embedder, progress)
             # A run that embeds nothing needs no model: the sentences of the run before still stand for the corpus.
@@ -158,9 +189,6 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             link_similar(store, texts, before.graph if same_graph else TextGraph.empty(), config.graph.k, progress)
             own_cosine = second_best_cosine(store, texts, sentences)
             unrelated = random_pair_cosines(texts)
-        with clock.stage("links"):
-            progress.stage("following links", None, "")
-            link_files(store)
         with clock.stage("communities"):
             progress.stage("finding communities", None, "")
             find_communities(store, config.communities)
@@ -169,46 +197,45 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             vector_index = settle_segments(store, config.vectors.hnsw, sentences.ids, progress)
         with clock.stage("publish"):
             progress.stage("publishing", None, "")
-            store.run(_INDEX.create_chunk_index)
-            for key, value in {
-                "ragx_version": __version__,
-                "scanned_ns": scanned_ns,
-                "full_settings": settings_with_effect(config, "full"),
+            noted |= {
                 "graph_settings": graph_settings,
                 "vector_settings": vector_settings,
                 "own_sentences": sentences.ids,
                 "own_sentence_cosine": own_cosine,
                 "random_pair_cosines": unrelated,
                 "vector_index": vector_index,
-                "rules": rules,
-            }.items():
-                store.set_meta(key, value)
+                "complete": True,
+            }
+            texts_read = ingested.texts if before.complete else store.value(_INDEX.count_texts)
             languages = dict(store.rows(_INDEX.count_languages))
             unread = unread_languages(languages, embedder.model, embedder.languages)
-            report = IndexReport(
-                path=str(published),
-                changed=True,
-                dry_run=False,
-                full=options.full,
-                files=_file_changes(plan, plan.skipped + ingested.skipped),
-                chunks_added=ingested.chunks,
-                chunks_removed=before.chunks - kept,
-                chunks_total=store.value(_INDEX.count_chunks),
+            report = replace(
+                report,
                 texts_embedded=embedded + sentences.computed,
-                texts_reused=ingested.texts - embedded,
+                texts_reused=texts_read - embedded,
                 edges_total=store.value(_GRAPH.count_edges),
                 communities_total=store.value(_GRAPH.count_communities),
                 warnings=(*ingested.warnings, *([unread] if unread else [])),
-                seconds=clock.seconds,
             )
-            store.set_meta("last_run", {"finished_ns": time.time_ns(), **report.counts(), "seconds": clock.seconds})
-            building.publish(store, folder)
+            _publish(store, folder, noted, report)
     building.sweep(folder, full=options.full, progress=progress)
     return report
 
 
-def _read_published(folder: Path, options: Options) -> _Published:
-    """The published index, unless there is none or a full build replaces it whatever it is."""
+def _publish(store: Store, folder: Path, noted: dict[str, Any], report: IndexReport) -> None:
+    """Lets the file say what it is and how it came about, and publishes it."""
+    store.run(_INDEX.create_chunk_index)
+    for key, value in noted.items():
+        store.set_meta(key, value)
+    store.set_meta("last_run", {"finished_ns": time.time_ns(), **report.counts(), "seconds": report.seconds})
+    building.publish(store, folder)
+
+
+def _read_published(folder: Path, config: Config, options: Options) -> _Published:
+    """The published index, unless there is none or a full build replaces it whatever it is.
+
+    One without vectors is none to a run with other settings: nothing in it was paid for.
+    """
     if options.full:
         return _Published()
     try:
@@ -218,7 +245,11 @@ def _read_published(folder: Path, options: Options) -> _Published:
     with store:
         if is_outdated(store):
             return _Published(outdated=True)
-        return _Published(store.meta(), known_files(store), read_text_graph(store), store.value(_INDEX.count_chunks))
+        meta, complete = store.meta(), is_complete(store)
+        if not complete and meta["full_settings"] != settings_with_effect(config, "full"):
+            return _Published()
+        chunks = store.value(_INDEX.count_chunks)
+        return _Published(meta, known_files(store), read_text_graph(store), chunks, complete=complete)
 
 
 def _check_model(meta: dict[str, Any], embedder: Embedder) -> None:

@@ -108,6 +108,7 @@ def status_document(status: "Status", *, pending: bool = False) -> Document:
         "root": str(status.root),
         "index": str(status.index),
         "ragx_version": status.ragx_version,
+        "complete": status.complete,
         "embedding_model": status.embedding_model,
         "dimension": status.dimension,
         "rerank_model": status.rerank_model,

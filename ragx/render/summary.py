@@ -48,7 +48,7 @@ def status_text(status: Status, view: View, *, pending: bool) -> str:
         f"files       {status.files:,}",
         f"chunks      {status.chunks:,} ({counted(status.texts, 'distinct text')})",
         f"links       {status.links:,}, {status.unresolved_links:,} of them unresolved",
-        f"graph       {counted(status.edges, 'edge')}, {counted(status.communities, 'community')}",
+        f"graph       {_graph(status)}",
         f"languages   {_languages(status.languages)}",
         f"last run    {run.finished:%Y-%m-%d %H:%M:%S} UTC, {_seconds(run.seconds)}",
     ]
@@ -63,6 +63,12 @@ def status_text(status: Status, view: View, *, pending: bool) -> str:
         for kind, paths in (("new", drift.new), ("changed", drift.changed), ("deleted", drift.deleted)):
             lines += [f"  {kind:<8}  {view.place(path)}" for path in paths]
     return "\n".join(lines)
+
+
+def _graph(status: Status) -> str:
+    if not status.complete:
+        return "none yet, and no vectors; run: ragx index"
+    return f"{counted(status.edges, 'edge')}, {counted(status.communities, 'community')}"
 
 
 def _up_to_date(report: IndexReport, name_files: bool) -> Iterator[str]:

@@ -18,7 +18,7 @@ from ragx.search.results import describe, rank_files
 from ragx.search.scope import set_scope
 from ragx.search.vector_index import VectorIndex
 from ragx.search.weights import Weights, traversal_parameters, weights
-from ragx.store import Statement, Store, statements
+from ragx.store import FINISH, INCOMPLETE, Statement, Store, is_complete, statements
 from ragx.store.ids import stable_id
 from ragx.text import Term, detect, is_stop_word, query_terms, terms
 from ragx.types import Answer, Embedder, Reranker, Stage
@@ -71,6 +71,7 @@ class Searcher:
         self._files = Files(store, root, self.meta["scanned_ns"], config.corpus.max_file_bytes) if root else None
         self.embedder: Embedder | None = None
         self.reranker: Reranker | None = None
+        self._complete = is_complete(store)
         self._scoped = False
         self._vector_index = VectorIndex(store, self.meta.get("vector_index"), warn)
         self._vector = ""
@@ -135,6 +136,8 @@ class Searcher:
         self.store.run(_SEARCH.clear_cosines)
         if not options.vector:
             return Stage("vector", False, "off")
+        if not self._complete:
+            return self._skip("vector", f"{INCOMPLETE}; {FINISH}")
         try:
             vector = embed_query(self.load_embedder(), query)
         except ModelError as error:
@@ -194,6 +197,8 @@ class Searcher:
         self.store.run(_SEARCH.drop_heated)
         if not options.graph:
             return Stage("graph", False, "off")
+        if not self._complete:  # the vector leg said so
+            return Stage("graph", False, INCOMPLETE)
         parameters = traversal_parameters(config, options.hops, self.meta.get("random_pair_cosines", {}).get("0.5"))
         parameters["scoped"] = self._scoped
         self._fetch_cosines(_SEARCH.wanted_by_graph, **parameters)

@@ -5,12 +5,16 @@ from ragx.store.failures import explained
 from ragx.store.sandbox import answering, open_sandbox
 from ragx.store.statements import Statement, script, statements
 from ragx.store.store import (
+    FINISH,
+    INCOMPLETE,
     INDEX_NAME,
     SCHEMA,
     Store,
+    check_complete,
     check_links,
     check_schema,
     create_building,
+    is_complete,
     is_outdated,
     logs,
     open_building,
@@ -18,17 +22,21 @@ from ragx.store.store import (
 )
 
 __all__ = [
+    "FINISH",
+    "INCOMPLETE",
     "INDEX_NAME",
     "SCHEMA",
     "Recipe",
     "Statement",
     "Store",
     "answering",
+    "check_complete",
     "check_links",
     "check_schema",
     "cookbook",
     "create_building",
     "explained",
+    "is_complete",
     "is_outdated",
     "logs",
     "open_building",

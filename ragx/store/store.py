@@ -24,6 +24,9 @@ SCHEMA = 3
 
 INDEX_NAME = "index.duckdb"
 
+INCOMPLETE = "the index has no vectors and no graph yet: its first run is still embedding, or did not end"
+FINISH = "run: ragx index"
+
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     # Never fetches an extension behind the user's back.
     "autoinstall_known_extensions": False,
@@ -197,6 +200,17 @@ def check_schema(store: Store) -> None:
         raise IndexUnusable(
             f"{store.path} was written by a newer version of ragx (schema {schema})", f"upgrade ragx, or {REBUILD}"
         )
+
+
+def is_complete(store: Store) -> bool:
+    """Whether the run that wrote this file came to its end; else it has no vectors and no similar edges yet."""
+    return bool(store.meta().get("complete", True))
+
+
+def check_complete(store: Store) -> None:
+    """IndexUnusable where there is no graph, and no vector to be sure of."""
+    if not is_complete(store):
+        raise IndexUnusable(INCOMPLETE, FINISH)
 
 
 def is_outdated(store: Store) -> bool:
