@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ragx.errors import UsageError
-from ragx.store import Statement, Store, check_complete, open_index, statements
+from ragx.store import Statement, Store, check_complete, open_index, room_in, statements
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,13 +42,13 @@ def export(
 ) -> dict[str, Any]:
     """Writes `tables` of the published index in `index_dir` to the folder `target`; returns its manifest.
 
-    UsageError: something is in the way; with `force` an earlier export is not, and is replaced. IndexUnusable: the index
-    is not complete.
+    UsageError: something is in the way; with `force` an earlier export is not, and is replaced.
+    IndexUnusable: the index is not complete.
     """
     _check_target(target, force=force)
     aside = target.with_name(f"{target.name}.tmp-{os.getpid()}")
     try:
-        with open_index(index_dir) as store:
+        with room_in(target.parent), open_index(index_dir) as store:
             check_complete(store)
             aside.mkdir(parents=True)
             manifest = _manifest(store)
@@ -57,7 +57,7 @@ def export(
                     progress(name)
                     statement = TABLES[name] if text or name != "chunks" else _EXPORT.export_chunks_without_text
                     manifest["tables"][name] = _write_table(store, statement, aside / f"{name}.parquet")
-        (aside / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            (aside / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         _put(aside, target)
     except OSError as error:
         if not isinstance(error, (PermissionError, FileNotFoundError, NotADirectoryError)):

@@ -190,7 +190,10 @@ def test_help_into_a_closed_pipe_is_no_error(shell: Shell) -> None:
 def test_a_full_disk_under_stdout_is_one_line(shell: Shell, size: int) -> None:
     with open("/dev/full", "wb") as full:
         process = shell.start("-c", BOOM.format(f"print('x' * {size})"), stdout=full)
-    assert process.communicate(timeout=60)[1] == b"ragx: No space left on device; free some space and run it again\n"
+    assert (
+        process.communicate(timeout=60)[1]
+        == b"ragx: cannot write stdout: No space left on device; free some space and run it again\n"
+    )
     assert process.returncode == 2
 
 

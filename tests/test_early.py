@@ -98,7 +98,7 @@ def test_what_needs_no_vector_works_with_a_warning(
     [
         ["similar", "cats.md"], ["similar", "--duplicates"], ["inspect", "neighbors", "cats.md:1"],
         ["inspect", "communities"], ["inspect", "community", "0"], ["inspect", "path", "cats.md", "bread.md"],
-        ["export", "out"], ["eval", "queries.jsonl"], ["tune", "queries.jsonl"],
+        ["query", "cats", "--global"], ["export", "out"], ["eval", "queries.jsonl"], ["tune", "queries.jsonl"],
     ],
     ids=" ".join,
 )  # fmt: skip

@@ -112,9 +112,10 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error.__cause__, KeyboardInterrupt):
             # DuckDB reports Ctrl-C during a query as a RuntimeError of its own.
             code = _interrupted()
-        elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            place = f"{error.strerror}: {error.filename}" if error.filename else str(error.strerror)
-            code = _fail("ragx", "disk_full", place, "free some space and run it again", as_json)
+        elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            # Whatever writes a file names it.
+            message = f"cannot write {error.filename or 'stdout'}: {os.strerror(error.errno)}"
+            code = _fail("ragx", "disk_full", message, "free some space and run it again", as_json)
         else:
             # Python's own exit code for this, 1, would read as "nothing found".
             say(traceback.format_exc().rstrip())

@@ -115,7 +115,7 @@ def query(
     from ragx.search import Options, Searcher
     from ragx.search.overview import rank_communities
     from ragx.search.passages import passages
-    from ragx.store import open_index
+    from ragx.store import check_complete, open_index
 
     options = Options(
         top=_MOST_CHUNKS if overview or (budget is not None and top is None) else top,
@@ -134,6 +134,8 @@ def query(
     )
     limit = corpus.config.query.top if top is None else top
     with open_index(corpus.index_dir) as store:
+        if overview:
+            check_complete(store)
         searcher = Searcher(store, corpus.config, talk, root=corpus.root)
         answer = searcher.search(asked, options)
         chunks = searcher.meta["last_run"]["chunks_total"]

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -203,14 +203,18 @@ def _sink(output: Path | None) -> Iterator[TextIO]:
 @contextmanager
 def _aside(output: Path) -> Iterator[Path]:
     """A file to write that becomes `output` when it is whole, and is gone when it is not."""
+    from ragx.store import room_in
+
     path = output.with_name(f".{output.name}.tmp-{os.getpid()}")
     try:
-        yield path
+        with room_in(output.parent):
+            yield path
         os.replace(path, output)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
         raise UsageError(f"cannot write {output}: {error.strerror}") from error
     finally:
-        path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.unlink()
 
 
 def register(app: typer.Typer) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ragx.errors import IndexLocked, UsageError
-from ragx.store import INDEX_NAME, check_links, explained
+from ragx.store import check_links, room_in
 
 LOCK_NAME = "lock"
 
@@ -21,7 +21,7 @@ def exclusive(folder: Path, *, wait: bool) -> Iterator[None]:
     IndexLocked: another process holds it. UsageError: the folder cannot be written.
     """
     try:
-        with explained(folder / INDEX_NAME):
+        with room_in(folder):
             descriptor = _acquire(folder, wait=wait)
     except BlockingIOError:
         holder = (folder / LOCK_NAME).read_text("utf-8", "replace").strip() or "another process"

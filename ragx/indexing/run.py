@@ -31,7 +31,7 @@ from ragx.indexing.plan import KnownFile, Plan, known_files, make_plan
 from ragx.indexing.vectors import open_segments, settle_segments
 from ragx.links import VERSION as LINKS_VERSION
 from ragx.models import load_embedder
-from ragx.store import INDEX_NAME, Store, explained, is_complete, is_outdated, open_index, statements
+from ragx.store import INDEX_NAME, Store, explained, is_complete, is_outdated, open_index, room_in, statements
 from ragx.text import VERSION as TERMS_VERSION
 from ragx.types import Embedder, FileChanges, IndexReport, Progress, Skipped
 
@@ -84,7 +84,7 @@ def index(root: Path, config: Config, options: Options, progress: Progress) -> I
     folder = index_dir(root, config)
     if options.dry_run:
         return _index(root, folder, config, options, progress)
-    with exclusive(folder, wait=options.wait), explained(folder / INDEX_NAME):
+    with exclusive(folder, wait=options.wait), explained(folder / INDEX_NAME), room_in(folder):
         check_place(folder, full=options.full)
         return _index(root, folder, config, options, progress)
 

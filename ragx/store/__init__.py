@@ -1,7 +1,7 @@
 """The index file: the only opener of index.duckdb, and the reader of `sql/`."""
 
 from ragx.store.cookbook import Recipe, cookbook
-from ragx.store.failures import explained
+from ragx.store.failures import explained, room_in
 from ragx.store.sandbox import answering, open_sandbox
 from ragx.store.statements import Statement, script, statements
 from ragx.store.store import (
@@ -42,6 +42,7 @@ __all__ = [
     "open_building",
     "open_index",
     "open_sandbox",
+    "room_in",
     "script",
     "statements",
 ]

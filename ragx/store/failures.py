@@ -35,15 +35,22 @@ def explained(index: Path) -> Iterator[None]:
         if meaning is None:
             raise
         raise meaning from error
-    except OSError as error:
-        if error.errno not in _FULL_ERRNO:
-            raise
-        raise _disk_full(index) from error
     except RuntimeError as error:
         # DuckDB reports Ctrl-C in two ways.
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise KeyboardInterrupt from error
         raise
+
+
+@contextmanager
+def room_in(folder: Path) -> Iterator[None]:
+    """Within, where nothing else is written but `folder`, a full disk is an error that names it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL_ERRNO:
+            raise
+        raise _disk_full(folder) from error
 
 
 def damaged(index: Path) -> IndexUnusable:
@@ -55,7 +62,7 @@ def _meaning(index: Path, error: duckdb.Error) -> RagxError | None:
     # The path may hold any words.
     text = str(error).replace(str(index.parent), "")
     if any(words in text for words in _FULL):
-        return _disk_full(index)
+        return _disk_full(index.parent)
     if "Could not set lock" in text or "Unique file handle conflict" in text:
         return IndexLocked(f"{index} is open for writing in another program", "close it there and try again")
     if "Cannot open encrypted database" in text:
@@ -74,5 +81,5 @@ def _meaning(index: Path, error: duckdb.Error) -> RagxError | None:
     return IndexUnusable(f"{index} cannot be read: {reason}", f"try again, or {REBUILD}")
 
 
-def _disk_full(index: Path) -> DiskFull:
-    return DiskFull(f"the disk is full: no room in {index.parent}", "free some space and run it again")
+def _disk_full(folder: Path) -> DiskFull:
+    return DiskFull(f"the disk is full: no room in {folder.absolute()}", "free some space and run it again")
