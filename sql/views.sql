@@ -84,10 +84,15 @@ CREATE OR REPLACE MACRO keyword_search(words, k := 10, k1 := 1.2, b := 0.75) AS 
 WITH corpus AS (
     SELECT count(*) AS chunk_count, avg(term_count) AS mean_terms FROM chunks
 ),
+runs AS (
+    SELECT unnest(regexp_extract_all(words, '[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Hangul}\p{Thai}]+')) AS run
+),
 query_terms AS (
     SELECT DISTINCT forms.term_id
     FROM (
         SELECT trim(unnest(string_split_regex(strip_accents(lower(words)), '\s+')), '.,;:!?()"''') AS form
+        UNION ALL
+        SELECT substr(run, unnest(range(1, greatest(length(run), 2))), 2) FROM runs
     ) AS typed
     JOIN forms ON forms.form = typed.form
 )

@@ -79,3 +79,14 @@ def test_plain_sql_finds_accents_and_words_in_punctuation(tmp_path: Path) -> Non
     with duckdb.connect(str(index_dir(root, settings_of(root)) / INDEX_NAME), read_only=True) as plain:
         for words in ("café", "cafe", "vault,", "(Buns!)", '"vault\'s" buns'):
             assert plain.execute("SELECT path FROM keyword_search($1)", [words]).fetchall() == [("a.md",)], words
+
+
+def test_plain_sql_finds_words_of_scripts_without_spaces(tmp_path: Path) -> None:
+    # A run was looked up as a whole, but it is indexed by its pairs: every query came back empty.
+    root = corpus(tmp_path, NOTES | {"c.md": "全文検索エンジンと機械学習。\n", "d.md": "한국어 문서 ภาษาไทย\n"})
+    build(root)
+    with duckdb.connect(str(index_dir(root, settings_of(root)) / INDEX_NAME), read_only=True) as plain:
+        for words, path in {"機械学習": "c.md", "検索": "c.md", "猫 エンジン": "c.md", "全": "c.md", "한국어": "d.md",
+                            "ภาษา": "d.md", "cafe全": "c.md"}.items():  # fmt: skip
+            found = plain.execute("SELECT path FROM keyword_search($1)", [words]).fetchall()
+            assert found == [(path,)], words
