@@ -1,9 +1,12 @@
 """Small corpora on disk and what an index says of them."""
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from ragx.config import Config, index_dir, load
 from ragx.indexing.run import Options, index
@@ -68,6 +71,13 @@ def settings_of(root: Path) -> Config:
 def build(root: Path, **options: bool) -> IndexReport:
     """An indexing run."""
     return index(root, settings_of(root), Options(**options), Silent())
+
+
+def searcher_of(root: Path) -> Iterator[Searcher]:
+    """One searcher for many questions, that fails where it has to warn."""
+    settings = settings_of(root)
+    with open_index(index_dir(root, settings)) as store:
+        yield Searcher(store, settings, pytest.fail, root=root)
 
 
 def dump(root: Path) -> dict[str, list[tuple[Any, ...]]]:

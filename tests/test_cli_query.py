@@ -242,9 +242,7 @@ def test_an_empty_query_is_an_error_of_one_line(corpus: Corpus, given: bytes) ->
     assert (code, document["code"]) == (2, "usage")
 
 
-@pytest.mark.parametrize(
-    "query", ['"quotes that do not', "foo:bar AND %_", "'; DROP TABLE files; --", "::", "bees" * 2500]
-)
+@pytest.mark.parametrize("query", ['"quotes that do not', "foo:bar AND %_", "'; DROP TABLE files; --", "bees" * 2500])
 def test_awkward_queries_are_only_queries(corpus: Corpus, query: str) -> None:
     code, document = corpus.json("query", query, "--no-rerank", "--all")
     assert (code, document["query"]) == (0, query)

@@ -26,7 +26,12 @@ _MOST_CHUNKS = 1000
 
 
 def query(
-    question: Annotated[str, typer.Argument(metavar="TEXT|-", help="The question; - reads it from stdin.")],
+    question: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT|-", help="The question; - reads it from stdin; -- goes before one that begins with a dash."
+        ),
+    ],
     json: Json = False,
     files_only: Annotated[bool, typer.Option("--files-only", help="Print files instead of chunks.")] = False,
     top: Annotated[
@@ -139,7 +144,8 @@ def query(
         searcher = Searcher(store, corpus.config, talk, root=corpus.root)
         answer = searcher.search(asked, options)
         chunks = searcher.meta["last_run"]["chunks_total"]
-        if not (answer.relevant or everything):
+        hidden = bool(answer.hits) and not (answer.relevant or everything)
+        if hidden:
             answer = replace(answer, hits=(), files=())
         found = passages(store, answer.hits, budget) if budget is not None else ()
         communities = rank_communities(store, answer.hits, limit) if overview else ()
@@ -165,7 +171,7 @@ def query(
     if stale := _stale(answer, limit if files_only else None):
         talk(f"note: {stale} of the results' files changed since they were indexed; run: ragx index")
     if not answer.hits:
-        talk(_nothing(asked, chunks, everything))
+        talk(_nothing(asked, chunks, hidden))
         raise typer.Exit(1)
 
 
@@ -243,8 +249,8 @@ def _stale(answer: Answer, files: int | None) -> int:
     return sum(bool(file.stale) for file in answer.files[:files])
 
 
-def _nothing(asked: str, chunks: int, everything: bool) -> str:
-    if everything or not chunks:
+def _nothing(asked: str, chunks: int, hidden: bool) -> str:
+    if not hidden:
         return f"nothing found in {chunks:,} chunks"
     echo = shlex.quote(asked.strip())
     if len(echo) > _LONGEST_ECHO or not echo.isprintable():

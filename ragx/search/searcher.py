@@ -134,10 +134,14 @@ class Searcher:
     def vector_leg(self, query: str, config: Config, options: Options) -> Stage:
         """The cosine to the query of every chunk, or of the nearest that the vector index finds."""
         self.store.run(_SEARCH.clear_cosines)
+        self._vector, self._by_index = "", False
         if not options.vector:
             return Stage("vector", False, "off")
         if not self._complete:
             return self._skip("vector", f"{INCOMPLETE}; {FINISH}")
+        if not any(map(str.isalnum, query)):
+            # A model gives signs alone a vector like any other, near to texts that have nothing to do with them.
+            return Stage("vector", False, "the query has no letter or digit")
         try:
             vector = embed_query(self.load_embedder(), query)
         except ModelError as error:
