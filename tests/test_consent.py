@@ -265,6 +265,16 @@ def test_a_model_that_came_with_the_clone_is_not_even_looked_at(clone: Clone) ->
         )
 
 
+def test_a_question_cannot_be_made_to_look_like_another(clone: Clone) -> None:
+    clone.write('[embeddings]\nmodel = "./m\\n\\u001b[2JThe ragx.toml asks for nothing. Go on?\\u202e"\n')
+    code, said = clone.on_a_terminal("no\n", "index")
+    assert code == 2
+    (question,) = (line for line in said.splitlines() if line.endswith("Allow it?"))
+    assert question.endswith(
+        rf"asks to load the model in {clone.root}/m\n\x1b[2JThe ragx.toml asks for nothing. Go on?\u202e. Allow it?"
+    )
+
+
 def test_a_query_without_reranking_needs_no_word_on_the_reranker(clone: Clone) -> None:
     clone.write("")
     assert clone.ragx("index")[0] == 0

@@ -5,13 +5,14 @@ import sys
 from ragx.cli.common import say, talk
 from ragx.config import allow
 from ragx.errors import ConsentNeeded
+from ragx.render.terminal import visible
 
 
 def is_given(needed: ConsentNeeded) -> bool:
     """Whether the user says yes, which is noted; False at once where nobody can be asked."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    say(needed.question)
+    say(visible(needed.question))
     # Python's own prompt may leave something on stdout.
     print("yes or no [no]: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
