@@ -1,10 +1,11 @@
 """Retrieval quality on collections with known answers: one table, and which differences are more than noise.
 
-    python benchmarks/quality.py COLLECTION.tar.gz... [--work DIR] [--peer]
+    python benchmarks/quality.py COLLECTION.tar.gz... [--work DIR] [--peer] [--permute]
 
 A collection unpacks to NAME/corpus/ and NAME/queries.jsonl (`ragx eval` lines). Each is indexed with the bundled models
-and asked under every configuration of `ragx eval`; `--peer` adds ragx-cli 0.10.0 on the same vectors. The figures, the
-machine and the date are appended to benchmarks/runs/quality.jsonl.
+and asked under every configuration of `ragx eval`; `--peer` adds ragx-cli 0.10.0 on the same vectors, `--permute` a
+placebo: the same graph with its chunks shuffled. The figures, the machine and the date are appended to
+benchmarks/runs/quality.jsonl.
 """
 
 import argparse
@@ -24,23 +25,36 @@ from typing import Any
 import embed_server
 import numpy as np
 import peer
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ragx import __version__
 from ragx.evaluation.compare import Difference, interval, resampled
 from ragx.evaluation.metrics import measure
+from ragx.store import INDEX_NAME, open_building
+from ragx.store.vss import load_vss
 
 RUNS = Path(__file__).parent / "runs" / "quality.jsonl"
 METRIC = "ndcg_at_10"
 CONTRASTS = (
     ("full", "hybrid"),
     ("graph", "hybrid"),
+    ("permuted graph", "hybrid"),
     ("rerank", "hybrid"),
     ("hybrid", "better leg"),
     ("full", "peer graph"),
     ("graph", "peer graph"),
 )
 LEGS = ("lexical", "baseline")
+PERMUTE = """
+    CREATE TEMP TABLE permuted AS
+    SELECT source.other AS src, target.other AS dst, kind, weight, outward
+    FROM edges
+    JOIN shuffled AS source ON source.id = edges.src
+    JOIN shuffled AS target ON target.id = edges.dst;
+    DELETE FROM edges;
+    INSERT INTO edges FROM permuted ORDER BY src, dst
+"""
 
 Scores = dict[str, NDArray[np.float64]]
 """A metric of each query, by configuration."""
@@ -55,14 +69,14 @@ def unpack(archive: Path, work: Path) -> Path:
     return work / name
 
 
-def ragx(corpus: Path, home: Path, *arguments: str) -> dict[str, Any]:
-    """Runs the program and reads its document."""
+def ragx(corpus: Path, home: Path, *arguments: str, index: Path | None = None) -> dict[str, Any]:
+    """Runs the program, with its index elsewhere where one is given, and reads its document."""
     # Settings of this machine would be measured along.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("RAGX_", "OPENAI_"))}
     done = subprocess.run(
         [sys.executable, "-m", "ragx", *arguments, "--json"],
         cwd=corpus,
-        env=environment | {"HOME": str(home)},
+        env=environment | {"HOME": str(home)} | ({"RAGX_DIR": str(index)} if index else {}),
         capture_output=True,
         text=True,
     )
@@ -100,6 +114,27 @@ def measured(collection: Path, home: Path) -> tuple[dict[str, Any], Scores]:
         "not_run": found["not_run"],
     }
     return record, scores
+
+
+def measured_permuted(collection: Path, home: Path) -> Scores:
+    """The scores with the edges of each chunk given to another one: what a graph gains that knows nothing."""
+    folder = collection / "permuted"
+    folder.mkdir()
+    path = Path(shutil.copy(collection / "corpus" / ".ragx" / INDEX_NAME, folder))
+    path.chmod(0o600)
+    with open_building(path) as store:
+        load_vss(store)  # the file cannot be written without it
+        chunk_ids = store.connection.execute("SELECT id FROM chunks ORDER BY id").fetchnumpy()["id"]
+        shuffled = np.random.default_rng(0).permutation(chunk_ids)
+        store.connection.register("shuffled", pa.table({"id": chunk_ids, "other": shuffled}))
+        store.connection.execute(PERMUTE)
+        store.checkpoint()
+    path.chmod(0o444)
+    found = ragx(
+        collection / "corpus", home, "eval", str(collection / "queries.jsonl"), "--config", "graph", index=folder
+    )
+    scores = [query["per_config"]["graph"][METRIC] for query in found["queries"]]
+    return {"permuted graph": np.array(scores, np.float64)}
 
 
 def measured_peer(collection: Path, program: Path, base_url: str, home: Path) -> Scores:
@@ -177,6 +212,7 @@ def main() -> None:
     parser.add_argument(
         "--work", metavar="DIR", type=Path, help="scratch folder that is kept  [default: a temporary one]"
     )
+    parser.add_argument("--permute", action="store_true", help="also ask with the graph's chunks shuffled")
     parser.add_argument("--peer", action="store_true", help=f"also run ragx-cli {peer.VERSION}, on Python 3.12")
     given = parser.parse_args()
     python = peer.find_python() if given.peer else None
@@ -192,6 +228,8 @@ def main() -> None:
             print(f"{archive.name}: ragx", file=sys.stderr)
             collection = unpack(archive, work)
             records[collection.name], collections[collection.name] = measured(collection, home)
+            if given.permute:
+                collections[collection.name] |= measured_permuted(collection, home)
         if python:
             program = peer.install(python, work / "peer-0.10.0")
             with embed_server.serving() as base_url:
