@@ -1,6 +1,10 @@
 """No test reads or changes what the user who runs it has allowed."""
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# pytest --hypothesis-profile=long tests/test_fuzz.py
+settings.register_profile("long", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(autouse=True, scope="session")
