@@ -2,12 +2,16 @@
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.corpora import ask, build, corpus, dump, index_elsewhere, write
+from ragx.errors import ConfigError
+from ragx.indexing import run
+from tests.corpora import Silent, ask, build, corpus, dump, index_elsewhere, settings_of, write
 
 NAMES = ("a.md", "b.md", "c.txt", "sub/a.md", "sub/d.py", "e.rst")
 PARAGRAPHS = (
@@ -25,6 +29,13 @@ PARAGRAPHS = (
     "from sub import d\nimport sub.d\n",
     "The garden, and Zonnepanelen above it; Restoring takes a day.\n",
 )
+IGNORED = ("", "*.md\n!a.md\n", "sub/\n", "/e.rst\nother/*\n", "sub/*\n!sub/d.py\n")
+SETTINGS = (
+    "", "[graph]\nk = 1\n", "[graph]\nk = 2\n[communities]\nresolution = 2.0\n", '[vectors]\nhnsw = "always"\n',
+    '[corpus]\ninclude = ["*.md", "*.txt"]\n', '[corpus]\nexclude = ["sub/", "b.*"]\nmax_file_bytes = 150\n',
+    "[corpus]\nrespect_gitignore = false\n", "[chunking]\nsize_tokens = 32\n",
+)  # fmt: skip
+MOST_EVENTS = 25
 
 contents = st.lists(st.sampled_from(PARAGRAPHS), max_size=4).map("\n".join)
 edits = st.one_of(
@@ -35,8 +46,43 @@ edits = st.one_of(
     st.tuples(st.just("crlf"), st.sampled_from(NAMES), st.just("")),
     st.tuples(st.just("touch"), st.sampled_from(NAMES), st.just("")),
     st.tuples(st.just("binary"), st.sampled_from(NAMES), st.just("")),
+    st.tuples(st.just("chmod"), st.sampled_from(NAMES), st.sampled_from(("600", "755"))),
+    st.tuples(st.just("rename folder"), st.just("sub"), st.just("other")),
+    st.tuples(st.just("rename folder"), st.just("other"), st.just("sub")),
+    st.tuples(st.just("write"), st.just(".gitignore"), st.sampled_from(IGNORED)),
+    st.tuples(st.just("write"), st.just("ragx.toml"), st.sampled_from(SETTINGS)),
     st.tuples(st.just("index"), st.just(""), st.just("")),
+    st.tuples(st.just("fail"), st.just(""), st.integers(1, MOST_EVENTS).map(str)),
+    st.tuples(st.just("fail"), st.just(""), st.integers(1, MOST_EVENTS).map(str)),
 )
+
+
+class Failure(Exception):
+    """What ends a run that is to fail."""
+
+
+class Failing(Silent):
+    """Lets a run fail when so many stages have begun or steps been done."""
+
+    def __init__(self, events: int) -> None:
+        super().__init__()
+        self.events = events
+
+    def stage(self, name: str, total: int | None, unit: str) -> None:
+        self.advance(1)
+
+    def advance(self, amount: int) -> None:
+        self.events -= 1
+        if self.events == 0:
+            raise Failure
+
+
+def bring_up_to_date(root: Path, progress: Silent) -> None:
+    """A run, as its user would have it: a full build where the settings ask for one."""
+    try:
+        run.index(root, settings_of(root), run.Options(), progress)
+    except ConfigError:
+        run.index(root, settings_of(root), run.Options(full=True, keep_vectors=True), progress)
 
 
 def apply(root: Path, action: str, name: str, argument: str) -> None:
@@ -44,7 +90,13 @@ def apply(root: Path, action: str, name: str, argument: str) -> None:
     if action == "write":
         write(root, {name: argument})
     elif action == "index":
-        build(root)
+        bring_up_to_date(root, Silent())
+    elif action == "fail":
+        with suppress(Failure):
+            bring_up_to_date(root, Failing(int(argument)))
+    elif action == "rename folder":
+        if path.is_dir() and not (root / argument).exists():
+            path.rename(root / argument)
     elif not path.is_file():
         return
     elif action == "delete":
@@ -56,6 +108,8 @@ def apply(root: Path, action: str, name: str, argument: str) -> None:
         write(root, {argument: path.read_bytes()})
     elif action == "crlf":
         path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    elif action == "chmod":
+        path.chmod(int(argument, 8))
     elif action == "touch":
         os.utime(path, ns=(0, 0))
     elif action == "binary":
@@ -68,14 +122,18 @@ def apply(root: Path, action: str, name: str, argument: str) -> None:
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
-@given(first=st.dictionaries(st.sampled_from(NAMES), contents, min_size=1), then=st.lists(edits, max_size=8))
-def test_incremental_equals_full(first: dict[str, str], then: list[tuple[str, str, str]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+@given(
+    first=st.dictionaries(st.sampled_from(NAMES), contents, min_size=1),
+    then=st.lists(edits, max_size=8),
+    early_texts=st.sampled_from((1, run.EARLY_TEXTS)),
+)
+def test_incremental_equals_full(first: dict[str, str], then: list[tuple[str, str, str]], early_texts: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "EARLY_TEXTS", early_texts)
         root = corpus(Path(folder) / "corpus", {"kept.txt": "Without any file there is no index.\n", **first})
-        build(root)
         for edit in then:
             apply(root, *edit)
-        build(root)
+        bring_up_to_date(root, Silent())
         rows, answer = dump(root), ask(root, "how long do cats sleep?")
         assert not build(root).changed
         with index_elsewhere(Path(folder) / "full"):
