@@ -1,9 +1,11 @@
 """Reads an index in a process of its own, over and over or with one connection; prints a line a reading."""
 
+import re
 import sys
 from hashlib import sha256
 from pathlib import Path
 
+import ragx
 from ragx.config import index_dir
 from ragx.store import open_index
 from tests.corpora import LAW_TABLES, ask, dump, settings_of
@@ -43,5 +45,28 @@ def hold(root: Path) -> None:
                 break
 
 
+def search(root: Path) -> None:
+    """Asks on and on in one process, models loaded and index open: which versions an answer is of."""
+    while True:
+        table = ragx.search(QUESTION, root, top=20, rerank=False)
+        print(table.num_rows, *versions(table.column("text").to_pylist()), flush=True)
+
+
+def connect(root: Path) -> None:
+    """Connects on and on and reads by several statements: which versions these are of."""
+    while True:
+        with ragx.connect(root) as connection:
+            texts = [row[0] for row in connection.execute("SELECT text FROM v_chunks").fetchall()]
+            ends = connection.execute(
+                "SELECT text FROM edges JOIN chunks ON chunks.id IN (edges.src, edges.dst)"
+            ).fetchall()
+            print(len(texts), *versions([*texts, *(row[0] for row in ends)]), flush=True)
+
+
+def versions(texts: list[str]) -> list[int]:
+    """What stands in the texts as "version N"."""
+    return sorted({int(number) for text in texts for number in re.findall(r"version (\d+)", text)})
+
+
 if __name__ == "__main__":
-    {"loop": loop, "hold": hold}[sys.argv[1]](Path(sys.argv[2]))
+    {"loop": loop, "hold": hold, "search": search, "connect": connect}[sys.argv[1]](Path(sys.argv[2]))

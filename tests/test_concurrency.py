@@ -100,6 +100,35 @@ def test_a_query_may_run_while_the_index_is_built_and_published(tmp_path: Path) 
     assert len(set(seen)) > 4
 
 
+def test_answers_of_a_long_lived_reader_are_of_one_version_each_and_never_older_than_before(tmp_path: Path) -> None:
+    things = ("baskets", "windows", "sofas", "ovens", "meadows", "attics")
+
+    def version(number: int) -> dict[str, str | bytes]:
+        return {f"{thing}.md": f"Cats of version {number} sleep in {thing}.\n" for thing in things}
+
+    root = corpus(tmp_path, version(0))
+    build(root)
+    with read("search", root) as searching, read("connect", root) as connecting:
+        readers = (searching, connecting)
+        try:
+            first = [reader.stdout.readline() for reader in readers if reader.stdout]
+            assert first == ["6 0\n"] * 2
+            for number in range(1, 9):
+                write(root, version(number))
+                build(root, full=number % 4 == 0)
+            time.sleep(1)
+        finally:
+            for reader in readers:
+                reader.send_signal(signal.SIGTERM)
+        for reader in readers:
+            out, err = reader.communicate()
+            assert err == ""
+            answers = [line.split() for line in out.splitlines()[:-1]]
+            assert {(count, len(numbers)) for count, *numbers in answers} == {("6", 1)}
+            seen = [int(numbers[0]) for _, *numbers in answers]
+            assert seen == sorted(seen) and len(set(seen)) > 3
+
+
 def test_an_open_reader_keeps_its_version_over_a_publish(tmp_path: Path) -> None:
     root = corpus(tmp_path, dict(CATS))
     build(root)

@@ -1,16 +1,18 @@
 """What is missing leaves out its stage, openly; the others still answer."""
 
 import importlib.util
+import json
 import shutil
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from ragx.cli import run
 from ragx.config import allow_setting, index_dir
 from ragx.errors import ConfigError, UsageError
 from ragx.search import Options, Searcher
-from ragx.store import INDEX_NAME, open_index
+from ragx.store import INDEX_NAME, open_index, vss
 from tests.corpora import ask, build, corpus, settings_of
 
 NOTES: dict[str, str | bytes] = {"a.md": "The café by the vault sells buns.\n", "b.md": "Cats sleep all day.\n"}
@@ -46,6 +48,45 @@ def test_a_vector_leg_that_cannot_run_leaves_the_words(tmp_path: Path) -> None:
     assert [hit.file for hit in answer.hits] == ["b.md"]
     assert [stage.ran for stage in answer.stages if stage.name == "vector"] == [False]
     assert len(warnings) == 1 and warnings[0].startswith("vector skipped: ")
+
+
+def test_without_the_extension_all_vectors_are_scanned_and_an_index_run_comes_to_its_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = corpus(tmp_path, NOTES | {"ragx.toml": '[vectors]\nhnsw = "always"\n'})
+    build(root)
+    monkeypatch.setattr(vss, "_wheel", lambda: tmp_path / "none.duckdb_extension")
+    assert run(["query", "cats", "--json", "--no-rerank", "--hnsw", "-C", str(root)]) == 0
+    out, err = capsys.readouterr()
+    assert [stage["detail"] for stage in json.loads(out)["stages"] if stage["name"] == "vector"] == ["exact scan"]
+    assert err.count("\n") == 1 and "the extension vss for DuckDB" in err and "pip install" in err
+    (root / "c.md").write_text("Dogs bark.\n")
+    assert run(["index", "-C", str(root)]) == 0
+    assert capsys.readouterr().err.count("no vector index: the extension vss") == 1
+    assert ask(root, "dogs").hits[0].file == "c.md"
+
+
+def test_words_that_were_cut_by_another_version_are_searched_with_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = corpus(tmp_path, NOTES)
+    build(root)
+    published = root / ".ragx" / INDEX_NAME
+    published.chmod(0o644)
+    with duckdb.connect(published) as connection:
+        connection.execute("UPDATE meta SET value = json_merge_patch(value, '{\"terms\": 0}') WHERE key = 'rules'")
+    assert run(["query", "cats", "--json", "--no-rerank", "-C", str(root)]) == 0
+    out, err = capsys.readouterr()
+    document = json.loads(out)
+    assert document["results"][0]["file"] == "b.md"
+    (keyword,) = [stage for stage in document["stages"] if stage["name"] == "keyword"]
+    assert keyword["ran"] and keyword["detail"].endswith(
+        "another version of ragx cut the words of the index, so some may not be found"
+    )
+    assert err.count("\n") == 1 and err.endswith("so some may not be found; run: ragx index\n")
+    assert build(root).files.changed == ("a.md", "b.md")
+    assert run(["query", "cats", "--no-rerank", "-C", str(root)]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_another_model_is_refused_by_name_even_one_that_is_not_there(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
         # At once: a served model that a later run knows again gives its vectors the ids that they have here.
         store.set_meta("embedder", _identity(embedder))
         store.script("views")  # an earlier version's file has its own
-        open_segments(store, progress)
+        open_segments(store)
         building.salvage(store, interrupted, anew=anew, progress=progress)
         if before.outdated:
             progress.warn("the index is of an earlier version: it is built anew, with the vectors that it has")

@@ -19,11 +19,10 @@ STALE_ROWS = 1_000
 OPTIONS = {"metric": "cosine", "M": 16, "ef_construction": 128}
 
 
-def open_segments(store: Store, progress: Progress) -> None:
+def open_segments(store: Store) -> None:
     """Makes a file that is built on an earlier one writable: its vector index needs the extension, or goes."""
     store.run(_VECTORS.drop_recent_ids)
-    if store.value(_VECTORS.has_vector_index) and (why := load_vss(store)):
-        progress.warn(f"no vector index: {why}")
+    if store.value(_VECTORS.has_vector_index) and load_vss(store):
         store.run(_VECTORS.drop_vector_index)
 
 

@@ -20,6 +20,7 @@ from ragx.search.vector_index import VectorIndex
 from ragx.search.weights import Weights, traversal_parameters, weights
 from ragx.store import FINISH, INCOMPLETE, Statement, Store, is_complete, statements
 from ragx.store.ids import stable_id
+from ragx.text import VERSION as TERMS_VERSION
 from ragx.text import Term, detect, is_stop_word, query_terms, terms
 from ragx.types import Answer, Embedder, Reranker, Stage
 
@@ -28,6 +29,8 @@ _KEYWORD = statements("keyword")
 
 # Measured on five collections: any share below this one leaves queries in the corpus's own language as they are.
 _FULL_COVERAGE = 0.3
+
+_OTHER_WORDS = "another version of ragx cut the words of the index, so some may not be found"
 
 _RARE_SHARE = 0.01
 _RARE_LEAST = 3
@@ -179,7 +182,11 @@ class Searcher:
             b=config.keyword.b,
             scoped=self._scoped,
         )
-        return Stage("keyword", True, f"BM25, knows {self._coverage:.0%} of the query")
+        detail = f"BM25, knows {self._coverage:.0%} of the query"
+        if self.meta["rules"]["terms"] != TERMS_VERSION:
+            self.warn(f"keyword: {_OTHER_WORDS}; {FINISH}")
+            detail += f"; {_OTHER_WORDS}"
+        return Stage("keyword", True, detail)
 
     def fuse(self, config: Config) -> Stage:
         """The best of both legs as one pool."""
