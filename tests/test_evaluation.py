@@ -214,6 +214,7 @@ def random_options(rng: random.Random) -> Options:
         rerank=rng.choice([True, False, None]),
         hops=rng.choice([None, None, 0, 2]),
         hnsw=False,
+        fold=False,
     )
 
 
