@@ -226,9 +226,13 @@ def trial(corpus: Corpus, kind: str, how: str, chosen: random.Random, index: Pat
         corpus, index, *KINDS[kind], room=chosen.randrange(int(size * 1.1)) if how == "RLIMIT_FSIZE" else None
     )
     if how.startswith("SIG"):
+        started = time.perf_counter()
         process.join(chosen.uniform(0, corpus.seconds[kind]))
         if process.is_alive():
             os.kill(process.pid, getattr(signal, how))
+        else:
+            # The machine has less to do than when it was measured.
+            corpus.seconds[kind] = time.perf_counter() - started
     process.join()
     seen = Counter({"trials": 1, "ended early": process.exitcode != 0})
 

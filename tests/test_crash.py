@@ -149,7 +149,7 @@ def test_a_killed_full_build_goes_on_where_it_stopped(tree: Tree, folder: Path, 
     check_after_full_build(tree, folder)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(6))
 def test_a_run_may_be_killed_at_any_time(tree: Tree, folder: Path, seed: int) -> None:
     check = (check_after_first_build, check_after_incremental_run, check_after_full_build)[seed % 3]
     full = check is check_after_full_build

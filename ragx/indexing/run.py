@@ -10,7 +10,7 @@ from typing import Any
 from ragx import __version__
 from ragx.chunking import VERSION as CHUNKING_VERSION
 from ragx.config import Config, check_built_with, index_dir, settings_with_effect
-from ragx.errors import IndexMissing, IndexUnusable
+from ragx.errors import IndexUnusable
 from ragx.graph import (
     TextGraph,
     find_communities,
@@ -18,7 +18,6 @@ from ragx.graph import (
     link_files,
     link_similar,
     random_pair_cosines,
-    read_text_graph,
     read_texts,
 )
 from ragx.indexing import building
@@ -27,11 +26,12 @@ from ragx.indexing.ingest import create_staging, drop_files, ingest, settle_term
 from ragx.indexing.languages import unread_languages
 from ragx.indexing.lock import exclusive
 from ragx.indexing.place import check_place
-from ragx.indexing.plan import KnownFile, Plan, known_files, make_plan
+from ragx.indexing.plan import Plan, make_plan
+from ragx.indexing.published import Published, read_published
 from ragx.indexing.vectors import open_segments, settle_segments
 from ragx.links import VERSION as LINKS_VERSION
 from ragx.models import load_embedder
-from ragx.store import INDEX_NAME, Store, explained, is_complete, is_outdated, open_index, room_in, statements
+from ragx.store import INDEX_NAME, Store, explained, room_in, statements
 from ragx.text import VERSION as TERMS_VERSION
 from ragx.types import Embedder, FileChanges, IndexReport, Progress, Skipped
 
@@ -65,20 +65,6 @@ class _Clock:
             self.seconds[name] = round(self.seconds.get(name, 0.0) + time.perf_counter() - started, 3)
 
 
-@dataclass(frozen=True)
-class _Published:
-    """What the published index says before the run: nothing where there is none."""
-
-    meta: dict[str, Any] = field(default_factory=dict)
-    files: dict[str, KnownFile] = field(default_factory=dict)
-    graph: TextGraph = field(default_factory=TextGraph.empty)
-    chunks: int = 0
-    outdated: bool = False
-    """An earlier version wrote it: its vectors are taken over, and nothing else."""
-    complete: bool = True
-    """Else its first run has not come to its end: it lacks vectors and graph."""
-
-
 def index(root: Path, config: Config, options: Options, progress: Progress) -> IndexReport:
     """Brings the index of `root` up to date, or says with `dry_run` what that would do."""
     folder = index_dir(root, config)
@@ -95,7 +81,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
     scanned_ns = time.time_ns()
     with clock.stage("discover"):
         progress.stage("looking for files", None, "files")
-        before = _read_published(folder, config, options)
+        before = Published() if options.full else read_published(folder, config)
         check_built_with(before.meta.get("full_settings", {}), config)
         rules = {"chunking": CHUNKING_VERSION, "terms": TERMS_VERSION, "links": LINKS_VERSION}
         same_rules = before.meta.get("rules") == rules
@@ -229,27 +215,6 @@ def _publish(store: Store, folder: Path, noted: dict[str, Any], report: IndexRep
         store.set_meta(key, value)
     store.set_meta("last_run", {"finished_ns": time.time_ns(), **report.counts(), "seconds": report.seconds})
     building.publish(store, folder)
-
-
-def _read_published(folder: Path, config: Config, options: Options) -> _Published:
-    """The published index, unless there is none or a full build replaces it whatever it is.
-
-    One without vectors is none to a run with other settings: nothing in it was paid for.
-    """
-    if options.full:
-        return _Published()
-    try:
-        store = open_index(folder, outdated=True)
-    except IndexMissing:
-        return _Published()
-    with store:
-        if is_outdated(store):
-            return _Published(outdated=True)
-        meta, complete = store.meta(), is_complete(store)
-        if not complete and meta["full_settings"] != settings_with_effect(config, "full"):
-            return _Published()
-        chunks = store.value(_INDEX.count_chunks)
-        return _Published(meta, known_files(store), read_text_graph(store), chunks, complete=complete)
 
 
 def _check_model(meta: dict[str, Any], embedder: Embedder) -> None:
