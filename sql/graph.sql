@@ -5,6 +5,22 @@ FROM embeddings
 WHERE embeddings.id IN (SELECT embedding_id FROM chunks)
 ORDER BY embeddings.id;
 
+-- name: read_subchunks
+-- The distinct sub-chunks of each distinct text with their vectors, in the order of ids.
+WITH vectors AS (
+    SELECT id, vector FROM embeddings
+    UNION ALL
+    SELECT id, vector FROM embeddings_subchunk ANTI JOIN embeddings USING (id)
+)
+SELECT windows.text_id, vectors.vector
+FROM (
+    SELECT DISTINCT chunks.embedding_id AS text_id, subchunks.embedding_id AS id
+    FROM subchunks
+    JOIN chunks ON chunks.id = subchunks.chunk_id
+) AS windows
+JOIN vectors USING (id)
+ORDER BY windows.text_id, windows.id;
+
 -- name: read_text_edges
 -- The similar edges between distinct texts; those between copies of one text are left out.
 SELECT source.embedding_id AS source, target.embedding_id AS target, edges.weight

@@ -82,6 +82,44 @@ FROM (
 WHERE taken IS NOT NULL AND id NOT IN (SELECT id FROM embeddings)
 GROUP BY id;
 
+-- name: drop_subchunks
+-- Forgets the sub-chunks of chunks that are gone.
+DELETE FROM subchunks WHERE chunk_id NOT IN (SELECT id FROM chunks);
+
+-- name: uncut_chunks
+-- The chunks without sub-chunks.
+SELECT chunks.id FROM chunks ANTI JOIN subchunks ON subchunks.chunk_id = chunks.id ORDER BY chunks.id;
+
+-- name: add_subchunks
+-- Their sub-chunks.
+INSERT INTO subchunks SELECT chunk_id, ordinal, text, embedding_id FROM incoming;
+
+-- name: missing_subchunk_embeddings
+-- The texts of sub-chunks without a vector.
+SELECT subchunks.embedding_id, min(subchunks.text) AS text
+FROM subchunks
+ANTI JOIN embeddings ON embeddings.id = subchunks.embedding_id
+ANTI JOIN embeddings_subchunk ON embeddings_subchunk.id = subchunks.embedding_id
+GROUP BY subchunks.embedding_id
+ORDER BY subchunks.embedding_id;
+
+-- name: add_subchunk_embeddings
+-- New vectors of sub-chunks.
+INSERT INTO embeddings_subchunk SELECT id, vector FROM incoming;
+
+-- name: take_subchunk_embeddings
+-- The same as take_embeddings, for sub-chunks.
+INSERT INTO embeddings_subchunk
+SELECT id, any_value(taken)
+FROM (SELECT id, TRY_CAST(vector AS embedding) AS taken FROM other.embeddings_subchunk)
+WHERE taken IS NOT NULL AND id NOT IN (SELECT id FROM embeddings_subchunk)
+GROUP BY id;
+
+-- name: drop_dead_subchunk_embeddings
+-- Forgets vectors that no sub-chunk uses, or that are a chunk's.
+DELETE FROM embeddings_subchunk
+WHERE id NOT IN (SELECT embedding_id FROM subchunks) OR id IN (SELECT embedding_id FROM chunks);
+
 -- name: sample_texts
 -- The texts of the chunks with the smallest ids: ids are hashes, so this is a random sample that edits hardly change.
 SELECT chunks.text, files.kind

@@ -90,6 +90,26 @@ COMMENT ON TABLE embeddings_recent IS 'Unit vectors of the latest runs';
 COMMENT ON COLUMN embeddings_recent.id IS 'hash of model, prefix and text';
 COMMENT ON COLUMN embeddings_recent.vector IS 'unit length';
 
+CREATE TABLE subchunks (
+    chunk_id BIGINT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    text VARCHAR NOT NULL,
+    embedding_id BIGINT NOT NULL
+);
+COMMENT ON TABLE subchunks IS 'Windows of chunks, cut between sentences, whose vectors make the similar edges; empty unless graph.edge_source is subchunk';
+COMMENT ON COLUMN subchunks.chunk_id IS 'chunks.id';
+COMMENT ON COLUMN subchunks.ordinal IS 'place in the chunk, from 0';
+COMMENT ON COLUMN subchunks.text IS 'as it was embedded, without the prefix';
+COMMENT ON COLUMN subchunks.embedding_id IS 'embeddings_subchunk.id; embeddings.id where a chunk has this text';
+
+CREATE TABLE embeddings_subchunk (
+    id BIGINT NOT NULL,
+    vector embedding NOT NULL
+);
+COMMENT ON TABLE embeddings_subchunk IS 'Unit vectors of sub-chunks; no query looks at them';
+COMMENT ON COLUMN embeddings_subchunk.id IS 'hash of model, prefix and text';
+COMMENT ON COLUMN embeddings_subchunk.vector IS 'unit length';
+
 CREATE TABLE edges (
     src BIGINT NOT NULL,
     dst BIGINT NOT NULL,
@@ -97,11 +117,11 @@ CREATE TABLE edges (
     weight DOUBLE NOT NULL,
     outward BOOLEAN NOT NULL
 );
-COMMENT ON TABLE edges IS 'Edges between chunks, each in both directions. Similar: the k nearest distinct texts, whatever their weight; copies of a text hang on its first chunk with weight 1. The others: what links says, from the chunk that names to the one that is named';
+COMMENT ON TABLE edges IS 'Edges between chunks, each in both directions. Similar: the k nearest distinct texts, whatever their weight (of sub-chunks, where graph.edge_source says so); copies of a text hang on its first chunk with weight 1. The others: what links says, from the chunk that names to the one that is named';
 COMMENT ON COLUMN edges.src IS 'chunks.id';
 COMMENT ON COLUMN edges.dst IS 'chunks.id';
 COMMENT ON COLUMN edges.kind IS 'similar, link, import, mention or tag';
-COMMENT ON COLUMN edges.weight IS 'similar: cosine, rounded to 6 decimals; others: 1';
+COMMENT ON COLUMN edges.weight IS 'similar: cosine (the greatest of two sub-chunks), rounded to 6 decimals; others: 1';
 COMMENT ON COLUMN edges.outward IS 'whether src names dst; similar and tag: always';
 
 CREATE TABLE links (

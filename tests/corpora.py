@@ -15,7 +15,7 @@ from ragx.search import Searcher
 from ragx.store import open_index
 from ragx.types import Answer, IndexReport
 
-LAW_TABLES = ("files", "chunks", "links", "edges", "communities", "community_labels", "terms", "postings")
+LAW_TABLES = ("files", "chunks", "links", "subchunks", "edges", "communities", "community_labels", "terms", "postings")
 """The tables that a full build and any sequence of incremental runs agree on, row by row. (`forms` may keep a spelling
 of a term that lives on in other spellings.)"""
 

@@ -30,10 +30,11 @@ PARAGRAPHS = (
     "The garden, and Zonnepanelen above it; Restoring takes a day.\n",
 )
 IGNORED = ("", "*.md\n!a.md\n", "sub/\n", "/e.rst\nother/*\n", "sub/*\n!sub/d.py\n")
+SUBCHUNKS = '[graph]\nedge_source = "subchunk"\nsubchunk_size_tokens = 16\nnear_dup_sim = 0.99\n'
 SETTINGS = (
     "", "[graph]\nk = 1\n", "[graph]\nk = 2\n[communities]\nresolution = 2.0\n", '[vectors]\nhnsw = "always"\n',
     '[corpus]\ninclude = ["*.md", "*.txt"]\n', '[corpus]\nexclude = ["sub/", "b.*"]\nmax_file_bytes = 150\n',
-    "[corpus]\nrespect_gitignore = false\n", "[chunking]\nsize_tokens = 32\n",
+    "[corpus]\nrespect_gitignore = false\n", "[chunking]\nsize_tokens = 32\n", SUBCHUNKS,
 )  # fmt: skip
 MOST_EVENTS = 25
 
@@ -116,6 +117,7 @@ def apply(root: Path, action: str, name: str, argument: str) -> None:
         path.write_bytes(b"\0" * 10)
 
 
+@pytest.mark.parametrize("toml", ["", SUBCHUNKS], ids=["chunk", "subchunk"])
 @settings(
     max_examples=15,
     deadline=None,
@@ -127,10 +129,14 @@ def apply(root: Path, action: str, name: str, argument: str) -> None:
     then=st.lists(edits, max_size=8),
     early_texts=st.sampled_from((1, run.EARLY_TEXTS)),
 )
-def test_incremental_equals_full(first: dict[str, str], then: list[tuple[str, str, str]], early_texts: int) -> None:
+def test_incremental_equals_full(
+    first: dict[str, str], then: list[tuple[str, str, str]], early_texts: int, toml: str
+) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "EARLY_TEXTS", early_texts)
-        root = corpus(Path(folder) / "corpus", {"kept.txt": "Without any file there is no index.\n", **first})
+        files = {"kept.txt": "Without any file there is no index.\n", "ragx.toml": toml, **first}
+        root = corpus(Path(folder) / "corpus", files)
+        build(root)
         for edit in then:
             apply(root, *edit)
         bring_up_to_date(root, Silent())

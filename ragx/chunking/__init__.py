@@ -22,7 +22,7 @@ from ragx.types import Span, TokenCounter
 
 __all__ = [
     "READERS", "SECTIONERS", "VERSION", "Section", "Sectioner", "chunk", "front_matter_value", "normalise",
-    "original_offset", "readable", "title_of",
+    "original_offset", "readable", "title_of", "windows",
 ]  # fmt: skip
 
 SECTIONERS: dict[str, Sectioner] = {
@@ -67,6 +67,12 @@ def chunk(text: str, kind: str, counter: TokenCounter, size_tokens: int, overlap
         return spans
     original = original_offset(text)
     return [replace(span, start=original(span.start), end=original(span.end)) for span in spans]
+
+
+def windows(text: str, counter: TokenCounter, size_tokens: int) -> list[str]:
+    """The normalised text, whole if it fits into `size_tokens`, else in parts of so many, cut between sentences."""
+    parts = [text[span.start : span.end] for one in prose(text) for span in split(text, one, counter, size_tokens, 0)]
+    return parts if len(parts) > 1 else [text]
 
 
 def original_offset(text: str) -> Callable[[int], int]:

@@ -96,7 +96,21 @@ class Keyword:
 class Graph:
     """The similarity graph."""
 
-    k: int = _setting(8, "nearest distinct texts that a chunk is linked to", effect="graph", low=1, high=100)
+    k: int = _setting(
+        8, "nearest distinct texts that a chunk (or sub-chunk) is linked to", effect="graph", low=1, high=100
+    )
+    edge_source: str = _setting(
+        "chunk",
+        "what similar edges compare: whole chunks, or their nearest sub-chunks",
+        effect="full",
+        choices=("chunk", "subchunk"),
+    )
+    subchunk_size_tokens: int = _setting(
+        128, "largest sub-chunk in the model's tokens", effect="full", low=16, high=32768
+    )
+    near_dup_sim: float = _setting(
+        0.9, "with sub-chunks: chunks whose cosine is this or more are not linked", effect="graph", low=0, high=1
+    )
     min_edge_sim: float | None = _setting(
         None,
         "similar edges below this cosine are not followed; auto: the median of all pairs of texts",

@@ -11,6 +11,7 @@ from ragx.graph.similar import (
     read_texts,
     vector_matrix,
 )
+from ragx.graph.subchunks import link_subchunks
 
 __all__ = [
     "TextGraph",
@@ -19,6 +20,7 @@ __all__ = [
     "label_communities",
     "link_files",
     "link_similar",
+    "link_subchunks",
     "random_pair_cosines",
     "read_text_graph",
     "read_texts",

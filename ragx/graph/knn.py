@@ -50,29 +50,38 @@ def cosines(vectors: Vectors, source: Rows, target: Rows) -> Weights:
 
 
 def nearest(
-    vectors: Vectors, rows: Rows, candidates: Rows, k: int, advance: Callable[[int], None] = lambda _: None
+    vectors: Vectors,
+    rows: Rows,
+    candidates: Rows,
+    k: int,
+    advance: Callable[[int], None] = lambda _: None,
+    *,
+    group: Rows | None = None,
 ) -> Pairs:
     """For each of `rows` its k nearest among `candidates`, itself excepted; ties go to the smaller row.
 
-    `vectors` is (n, d) float32 of unit length. A matrix product in float32 only proposes: whatever it cannot tell
-    from the k-th best, by the bound of its rounding error (Higham 2002, section 3.1), is compared in float64.
+    With `group`, (n,), its whole group is excepted. `vectors` is (n, d) float32 of unit length. A matrix product in
+    float32 only proposes: whatever it cannot tell from the k-th best, by the bound of its rounding error (Higham 2002,
+    section 3.1), is compared in float64.
     """
     if len(rows) == 0 or len(candidates) == 0 or k < 1:
         return Pairs.empty()
     dimension = vectors.shape[1]
     margin = np.float32(4 * dimension * 2.0**-24 + 10.0**-DECIMALS)
     pool = vectors[candidates].T
+    group = np.arange(len(vectors)) if group is None else group
+    excepted = int(np.unique(group[candidates], return_counts=True)[1].max())
     step = max(1, _BLOCK_BYTES // (4 * len(candidates)))
     found = []
     for start in range(0, len(rows), step):
         block = rows[start : start + step]
         scores = vectors[block] @ pool
-        # A row is not its own neighbor: one place more is looked at, and it is dropped below.
-        place = min(k + 1, len(candidates)) - 1
+        # A row is not its own neighbor: as many places more are looked at as its group may take, and dropped below.
+        place = min(k + excepted, len(candidates)) - 1
         least = -np.partition(-scores, place, axis=1)[:, place]
         at_row, at_candidate = np.nonzero(scores >= (least - margin)[:, None])
         source, target = block[at_row], candidates[at_candidate]
-        different = source != target
+        different = group[source] != group[target]
         source, target = source[different], target[different]
         found.append(best(Pairs(source, target, cosines(vectors, source, target)), k))
         advance(len(block))

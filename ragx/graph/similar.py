@@ -86,7 +86,7 @@ def link_similar(store: Store, texts: Texts, before: TextGraph, k: int, progress
     kept = np.isin(before.ids, ids, assume_unique=True)
     added = ~np.isin(ids, before.ids, assume_unique=True)
     if not added.any() and kept.all():
-        _write(store, symmetric(before.edges))
+        write_similar(store, symmetric(before.edges))
         return
     old = best(before.edges, k)
     lost = np.isin(old.source, before.ids[~kept]) | np.isin(old.target, before.ids[~kept])
@@ -105,10 +105,11 @@ def link_similar(store: Store, texts: Texts, before: TextGraph, k: int, progress
         )
         lists.append(best(concatenate([mine, nearest(vectors, others, fresh, k, progress.advance)]), k))
     pairs = symmetric(concatenate(lists))
-    _write(store, Pairs(ids[pairs.source], ids[pairs.target], pairs.weight))
+    write_similar(store, Pairs(ids[pairs.source], ids[pairs.target], pairs.weight))
 
 
-def _write(store: Store, pairs: Pairs) -> None:
+def write_similar(store: Store, pairs: Pairs) -> None:
+    """Replaces the similar edges by `pairs` of text ids, each pair once."""
     rows = pa.table({"source": pairs.source, "target": pairs.target, "weight": pairs.weight})
     with store.transaction():
         store.run(_GRAPH.drop_similar_edges)

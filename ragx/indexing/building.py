@@ -80,11 +80,12 @@ def take_vectors(store: Store, path: Path, *, progress: Progress) -> None:
             _attach(store, path)
             try:
                 store.run(_INDEX.take_embeddings)
+                store.run(_INDEX.take_subchunk_embeddings)
             finally:
                 with suppress(duckdb.Error):
                     store.connection.execute("DETACH other")
     except (duckdb.CatalogException, duckdb.BinderException):
-        pass  # ended before it had tables
+        pass  # ended before it had tables, or is of a version without those of sub-chunks
     except IndexUnusable:
         if path.stat().st_size > _HEADERS:
             progress.warn(f"{path.name} cannot be read: what was embedded in it is embedded again")

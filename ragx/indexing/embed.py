@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ragx.chunking import normalise, readable
+from ragx.chunking import normalise, readable, windows
+from ragx.config.settings import Graph
 from ragx.graph import Texts, vector_matrix
 from ragx.indexing.ingest import embedding_id
-from ragx.store import Store, statements
+from ragx.store import Statement, Store, statements
 from ragx.types import Embedder, Progress
 
 _INDEX = statements("index")
@@ -33,7 +34,35 @@ def embed_chunks(store: Store, embedder: Embedder, progress: Progress) -> int:
     missing = store.rows(_INDEX.missing_embeddings)
     progress.stage("embedding", len(missing), "texts")
     ids = [row[0] for row in missing]
-    return _embed(store, embedder, ids, _prefixed(embedder.doc_prefix, _texts(store, missing)), progress)
+    texts = (text for _, text in _texts(store, [row[1] for row in missing]))
+    return _embed(store, embedder, ids, _prefixed(embedder.doc_prefix, texts), progress)
+
+
+def embed_subchunks(store: Store, embedder: Embedder, settings: Graph, progress: Progress) -> int:
+    """Cuts chunks into sub-chunks, where edges are made of them, and gives each its vector; returns how many.
+
+    Their vectors lie apart from those that queries look at, and go with the last chunk that has them.
+    """
+    store.run(_INDEX.drop_subchunks)
+    if settings.edge_source == "subchunk":
+        uncut = [row[0] for row in store.rows(_INDEX.uncut_chunks)]
+        for start in range(0, len(uncut), _READ_CHUNKS):
+            rows = [
+                {"chunk_id": chunk_id, "ordinal": at, "text": window, "embedding_id": window_id}
+                for chunk_id, text in _texts(store, uncut[start : start + _READ_CHUNKS])
+                for at, window in enumerate(windows(text, embedder.counter, settings.subchunk_size_tokens))
+                for window_id in [embedding_id(embedder, embedder.doc_prefix, window)]
+            ]
+            store.load(_INDEX.add_subchunks, pa.Table.from_pylist(rows))
+    missing = store.rows(_INDEX.missing_subchunk_embeddings)
+    computed = 0
+    if missing:
+        progress.stage("embedding sub-chunks", len(missing), "texts")
+        texts = _prefixed(embedder.doc_prefix, (text for _, text in missing))
+        ids = [row[0] for row in missing]
+        computed = _embed(store, embedder, ids, texts, progress, _INDEX.add_subchunk_embeddings)
+    store.run(_INDEX.drop_dead_subchunk_embeddings)
+    return computed
 
 
 @dataclass(frozen=True)
@@ -81,19 +110,26 @@ def _sentence(text: str) -> str:
     return fitting[len(fitting) // 2]
 
 
-def _texts(store: Store, missing: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """The texts of the chunks, in order, a few hundred in memory at a time."""
-    for start in range(0, len(missing), _READ_CHUNKS):
-        chunk_ids = [chunk_id for _, chunk_id in missing[start : start + _READ_CHUNKS]]
-        texts = {row[0]: row[1:] for row in store.rows(_INDEX.read_texts, chunk_ids=chunk_ids)}
-        yield from (normalise(readable(*texts[chunk_id])) for chunk_id in chunk_ids)
+def _texts(store: Store, chunk_ids: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """The chunks with their texts as a model sees them, in order, a few hundred in memory at a time."""
+    for start in range(0, len(chunk_ids), _READ_CHUNKS):
+        part = chunk_ids[start : start + _READ_CHUNKS]
+        texts = {row[0]: row[1:] for row in store.rows(_INDEX.read_texts, chunk_ids=part)}
+        yield from ((chunk_id, normalise(readable(*texts[chunk_id]))) for chunk_id in part)
 
 
 def _prefixed(prefix: str, texts: Iterator[str]) -> Iterator[str]:
     return (prefix + text for text in texts)
 
 
-def _embed(store: Store, embedder: Embedder, ids: Sequence[int], texts: Iterator[str], progress: Progress) -> int:
+def _embed(
+    store: Store,
+    embedder: Embedder,
+    ids: Sequence[int],
+    texts: Iterator[str],
+    progress: Progress,
+    add: Statement = _INDEX.add_embeddings,
+) -> int:
     """Commits a vector for each id, in batches; what a failure interrupts is committed before it is reported."""
     waiting: list[NDArray[np.float32]] = []
     done = 0
@@ -104,7 +140,7 @@ def _embed(store: Store, embedder: Embedder, ids: Sequence[int], texts: Iterator
         if waiting:
             vectors = pa.FixedSizeListArray.from_arrays(pa.array(np.concatenate(waiting)), embedder.dimension)
             mine = pa.array(ids[done : done + len(waiting)], pa.int64())
-            store.load(_INDEX.add_embeddings, pa.table({"id": mine, "vector": vectors}))
+            store.load(add, pa.table({"id": mine, "vector": vectors}))
             done += len(waiting)
             waiting.clear()
         since = time.monotonic()

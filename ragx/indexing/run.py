@@ -17,11 +17,12 @@ from ragx.graph import (
     label_communities,
     link_files,
     link_similar,
+    link_subchunks,
     random_pair_cosines,
     read_texts,
 )
 from ragx.indexing import building
-from ragx.indexing.embed import OwnSentences, embed_chunks, embed_own_sentences, second_best_cosine
+from ragx.indexing.embed import OwnSentences, embed_chunks, embed_own_sentences, embed_subchunks, second_best_cosine
 from ragx.indexing.ingest import create_staging, drop_files, ingest, settle_terms, touch_files
 from ragx.indexing.languages import unread_languages
 from ragx.indexing.lock import exclusive
@@ -170,9 +171,13 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
                 if embedded or known_ids is None
                 else OwnSentences(tuple(known_ids), 0)
             )
+            cut = embed_subchunks(store, embedder, config.graph, progress)
         with clock.stage("edges"):
             texts = read_texts(store, embedder.dimension)
-            link_similar(store, texts, before.graph if same_graph else TextGraph.empty(), config.graph.k, progress)
+            if config.graph.edge_source == "subchunk":
+                link_subchunks(store, texts, config.graph, progress)
+            else:
+                link_similar(store, texts, before.graph if same_graph else TextGraph.empty(), config.graph.k, progress)
             own_cosine = second_best_cosine(store, texts, sentences)
             unrelated = random_pair_cosines(texts)
         with clock.stage("communities"):
@@ -197,7 +202,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             unread = unread_languages(languages, embedder.model, embedder.languages)
             report = replace(
                 report,
-                texts_embedded=embedded + sentences.computed,
+                texts_embedded=embedded + sentences.computed + cut,
                 texts_reused=texts_read - embedded,
                 edges_total=store.value(_GRAPH.count_edges),
                 communities_total=store.value(_GRAPH.count_communities),

@@ -19,7 +19,7 @@ from ragx.store.statements import Statement, script, statements
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA = 3
+SCHEMA = 4
 """Number of the data model; another number in the file means another ragx wrote it."""
 
 INDEX_NAME = "index.duckdb"
