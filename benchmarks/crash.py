@@ -1,6 +1,6 @@
 """Runs that are killed, interrupted or out of disk at random moments, and what they leave: one table.
 
-    python benchmarks/crash.py [--trials N] [--record]
+    python benchmarks/crash.py [--trials N] [--how NAME...] [--record]
 
 N trials (default 34) of each kind: a first, an incremental and a full run over two corpora that are made up here, a
 small one with the bundled model and a middle one with a server that counts what it is asked. Each trial ends the
@@ -135,6 +135,8 @@ def edit(root: Path, files: int) -> None:
 def program(arguments: list[str], index: str, told: str, room: int | None) -> None:
     """Runs the program in this process, which was forked with everything imported, and ends it."""
     os.environ["RAGX_DIR"] = index
+    # What a shell starts in the background ignores it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, path in ((1, told), (2, os.devnull)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     if room is not None:
@@ -299,6 +301,7 @@ COLUMNS = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=34)
+    parser.add_argument("--how", nargs="+", choices=("SIGKILL", "SIGINT", "RLIMIT_FSIZE", "tmpfs"), help="only these")
     parser.add_argument("--record", action="store_true")
     given = parser.parse_args()
     PROCESSES.set_forkserver_preload(["ragx.indexing.run", "ragx.models.onnx", "ragx.cli", "ragx.render.documents"])
@@ -313,6 +316,7 @@ def main() -> None:
             prepare(work, "middle", 150, 4, server, served=True),
         )
         ways = ["SIGKILL", "SIGINT", "RLIMIT_FSIZE", *(["tmpfs"] if can_mount(work) else [])]
+        ways = [how for how in ways if how in (given.how or ways)]
         print(f"{platform.machine()}, {os.cpu_count()} cores, DuckDB {duckdb.__version__}", file=sys.stderr)
         print(f"{'':30}" + "".join(f"{name:>20}" for name in COLUMNS))
         for how in ways:
