@@ -189,10 +189,10 @@ def test_explain_shows_parts_ways_and_stages(corpus: Corpus) -> None:
     explained = [result for result in document["results"] if "explain" in result]
     assert explained
     for result in explained:
-        path = result["explain"]["path"]
-        assert path[-1]["chunk_id"] == result["chunk_id"]
-        assert path[0]["chunk_id"] == result["explain"]["seed"]
-        assert len(path) == result["explain"]["hop"] + 1
+        for way in result["explain"]:
+            assert way["path"][-1]["chunk_id"] == result["chunk_id"]
+            assert way["path"][0]["chunk_id"] == way["seed"]
+            assert len(way["path"]) == way["hop"] + 1
     _, document = corpus.json("query", "restore a backup")
     assert not any("explain" in result for result in document["results"])
 

@@ -276,7 +276,7 @@ def test_setting_a_default_of_a_new_ragx_toml_uncomments_it_in_place(corpus: Pat
     set_value(path, "traversal.hops", None)
     changed = [line for line in path.read_text().splitlines() if line not in initial_toml().splitlines()]
     assert changed == ['exclude = ["a/", "b c.md"]', "k = 12", "seed = 7", 'hops = "auto"']
-    assert "chunk is linked to [a whole number from 1 to 100]\nk = 12\n# similar" in path.read_text()
+    assert "(or sub-chunk) is linked to [a whole number from 1 to 100]\nk = 12\n# what" in path.read_text()
 
 
 HAND_WRITTEN = """\
