@@ -5,7 +5,7 @@
     ├── ConfigError        a bad, unknown or contradicting setting
     ├── ConsentNeeded      ragx.toml asks for what its user has not allowed
     ├── IndexMissing       no index here yet
-    ├── IndexUnusable      damaged, newer, or built with settings that no longer hold
+    ├── IndexUnusable      damaged, unfinished, of another version, or built with other settings
     │   └── IndexForeign   something else stands in its place: no run of ragx replaces that
     ├── IndexLocked        another process is indexing, or holds the file open for writing
     ├── DiskFull           no room for the index; what was embedded until then is kept

@@ -1,4 +1,4 @@
-"""The graph between chunks: similar edges, communities and what they are about."""
+"""The graph between chunks: similar edges, edges of links, communities and what they are about."""
 
 from ragx.graph.communities import find_communities, label_communities
 from ragx.graph.links import link_files
