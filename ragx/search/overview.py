@@ -7,7 +7,7 @@ from ragx.types import CommunityHit, Hit
 
 _SEARCH = statements("search")
 
-# The order of communities, judged by how many relevant chunks each holds, on five collections: nDCG .958; with the best
+# The order of communities, judged by how many relevant files each holds, on five collections: nDCG .958; with the best
 # hit alone .951, five .957, ten .948, all .900, their mean .826.
 _KEY_HITS = 3
 
