@@ -70,7 +70,7 @@ DELETE FROM communities;
 -- The new communities.
 INSERT INTO communities SELECT chunk_id, community FROM incoming ORDER BY chunk_id;
 
--- name: list_communities
+-- name: read_communities
 -- The numbers of the communities.
 SELECT DISTINCT community FROM communities ORDER BY community;
 
@@ -156,3 +156,10 @@ SELECT count(*) // 2 FROM edges;
 -- name: count_communities
 -- How many communities.
 SELECT count(DISTINCT community) FROM communities;
+
+-- name: edges_between
+-- The edges between chunks of a path, the strongest of a pair last, and of equal ones that in the direction of the path.
+SELECT src, dst, kind, weight, outward
+FROM edges
+WHERE src IN (SELECT unnest($chunk_ids::BIGINT[])) AND dst IN (SELECT unnest($chunk_ids::BIGINT[]))
+ORDER BY weight, outward, kind DESC;

@@ -121,10 +121,3 @@ FROM walk
 WHERE chunk_id IN (SELECT chunk_id FROM targets)
 ORDER BY strength DESC, len(path), chunk_id
 LIMIT 1;
-
--- name: list_path_edges
--- The edges between chunks of a path, the strongest of a pair last, and of equal ones that in the direction of the path.
-SELECT src, dst, kind, weight, outward
-FROM edges
-WHERE src IN (SELECT unnest($chunk_ids::BIGINT[])) AND dst IN (SELECT unnest($chunk_ids::BIGINT[]))
-ORDER BY weight, outward, kind DESC;

@@ -38,7 +38,7 @@ JOIN (SELECT unnest($file_ids::BIGINT[]) AS file_id, unnest($blocks::VARCHAR[]) 
 WHERE regexp_matches(chunks.text, '(^|\s)' || regexp_escape(wanted.block) || '\s*($|\n)')
 GROUP BY chunks.file_id, wanted.block;
 
--- name: forget_links
+-- name: drop_all_links
 -- All of them are written anew, with what their targets are now.
 DELETE FROM links;
 

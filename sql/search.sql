@@ -447,12 +447,6 @@ WHERE path IN (SELECT unnest($paths::VARCHAR[]));
 SELECT chunk_id, part, path, kinds, share FROM heat WHERE hop > 0 AND chunk_id IN (SELECT unnest($chunk_ids::BIGINT[]))
 ORDER BY chunk_id, part;
 
--- name: edges_between
--- The edges between chunks of a way.
-SELECT src, dst, kind, weight
-FROM edges
-WHERE src IN (SELECT unnest($chunk_ids::BIGINT[])) AND dst IN (SELECT unnest($chunk_ids::BIGINT[]));
-
 -- name: locate_chunks
 -- Where chunks stand.
 SELECT chunks.id, files.path, chunks.line_start, chunks.line_end

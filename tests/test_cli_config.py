@@ -2,18 +2,19 @@
 
 import json
 import os
-import pty
 import signal
 import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import ragx
 from ragx.config import initial_toml
+from tests.terminals import terminal
 
 PACKAGE = str(Path(ragx.__file__).parent.parent)
 HEAVY = ("duckdb", "numpy", "pyarrow", "onnxruntime", "httpx", "tokenizers", "huggingface_hub", "rich", "tomlkit")
@@ -33,7 +34,9 @@ class Shell:
     def start(self, *command: str, **options: object) -> "subprocess.Popen[bytes]":
         options = {"cwd": self.folder, "env": self.env, "stdin": subprocess.DEVNULL} | options
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        return subprocess.Popen([sys.executable, *command], **(pipes | options))  # type: ignore[call-overload,no-any-return]  # passed through
+        popen: Any = subprocess.Popen  # its overloads do not see through a dict of options
+        process: subprocess.Popen[bytes] = popen([sys.executable, *command], **(pipes | options))
+        return process
 
     def ragx(self, *arguments: str, **options: object) -> tuple[int, str, str]:
         process = self.start("-m", "ragx", *arguments, **options)
@@ -299,20 +302,9 @@ def test_init_without_answers_writes_nothing(shell: Shell) -> None:
 
 def test_init_asks_on_a_terminal_unless_told_not_to(shell: Shell) -> None:
     def answer(*arguments: str) -> bytes:
-        controller, terminal = pty.openpty()
-        process = shell.start("-m", "ragx", "init", *arguments, stdin=terminal, stdout=terminal, stderr=terminal)
-        os.close(terminal)
-        os.write(controller, b"\n\n\n")
-        said = b""
-        while True:
-            try:
-                part = os.read(controller, 1024)
-            except OSError:  # how Linux reports that the terminal has no user left
-                break
-            if not part:
-                break
-            said += part
-        os.close(controller)
+        with terminal(b"\n\n\n") as (there, printed):
+            process = shell.start("-m", "ragx", "init", *arguments, stdin=there, stdout=there, stderr=there)
+            said = printed()
         assert process.wait(timeout=60) == 0
         return said
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import pytest
 
 import ragx
 from tests.rendered import valid
+from tests.terminals import terminal
 
 PACKAGE = str(Path(ragx.__file__).parent.parent)
 TOPICS = {
@@ -90,20 +90,10 @@ class Corpus:
         return code, valid(json.loads(out))
 
     def on_a_terminal(self, *arguments: str, **env: str) -> str:
-        controller, terminal = pty.openpty()
-        process = self.start(*arguments, stdout=terminal, env=self.env | env)
-        os.close(terminal)
-        shown = b""
-        while True:
-            try:
-                read = os.read(controller, 65536)
-            except OSError:
-                break
-            if not read:
-                break
-            shown += read
+        with terminal() as (there, printed):
+            process = self.start(*arguments, stdout=there, env=self.env | env)
+            shown = printed()
         process.communicate(timeout=120)
-        os.close(controller)
         return shown.decode()
 
     def fill(self) -> None:

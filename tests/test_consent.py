@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import shutil
 import stat
 import subprocess
@@ -24,6 +23,7 @@ from ragx.errors import ConfigError, ConsentNeeded
 from ragx.models import load_embedder, load_reranker
 from tests import unprivileged
 from tests.misbehaving import MODEL, Server
+from tests.terminals import terminal
 
 PACKAGE = str(Path(ragx.__file__).parent.parent)
 
@@ -58,23 +58,12 @@ class Clone:
         return done.returncode, done.stderr
 
     def on_a_terminal(self, answer: str, *arguments: str) -> tuple[int, str]:
-        controller, terminal = pty.openpty()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "ragx", *arguments], cwd=self.root, env=self.env, stdin=terminal, stdout=terminal,
-            stderr=terminal,
-        )  # fmt: skip
-        os.close(terminal)
-        os.write(controller, answer.encode())
-        said = b""
-        while True:
-            try:
-                part = os.read(controller, 1024)
-            except OSError:  # how Linux reports that the terminal has no user left
-                break
-            if not part:
-                break
-            said += part
-        os.close(controller)
+        with terminal(answer.encode()) as (there, printed):
+            process = subprocess.Popen(
+                [sys.executable, "-m", "ragx", *arguments], cwd=self.root, env=self.env, stdin=there, stdout=there,
+                stderr=there,
+            )  # fmt: skip
+            said = printed()
         return process.wait(timeout=60), said.decode().replace("\r\n", "\n")
 
 

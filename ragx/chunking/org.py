@@ -8,6 +8,7 @@ _HEADLINE = re.compile(r"(\*+)[ \t]+(\S.*)")
 _BLOCK = re.compile(r"[ \t]*#\+(begin|end)_(\S+)", re.IGNORECASE)
 _DOCUMENT_TITLE = re.compile(r"#\+title:[ \t]*(\S.*)", re.IGNORECASE)
 _CODE = frozenset({"src", "example", "export"})
+# Org writes the state of a task before its headline: a reader of the heading path wants the words after it.
 _KEYWORD = re.compile(r"(?:TODO|NEXT|DONE|WAITING|HOLD|CANCELL?ED|STARTED|IN-PROGRESS)(?=\s)[ \t]*|\[#\w\][ \t]*")
 _TAGS = re.compile(r"[ \t]+:(?:[\w@#%]+:)+[ \t]*$")
 _MARKUP = (

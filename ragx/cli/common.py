@@ -52,6 +52,12 @@ def _hush(quiet: bool) -> bool:
 Directory = Annotated[
     Path | None, typer.Option("-C", metavar="DIR", help="Run as if started in DIR.", callback=enter, is_eager=True)
 ]
+Queries = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", show_default=False, help='JSON lines: {"query": TEXT, "relevant": [PATH or PATH:LINE, ...]}'
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON document.")]
 Quiet = Annotated[
     bool,
@@ -116,6 +122,14 @@ def talk(message: str) -> None:
     """A line on stderr for whoever watches; nothing with `--quiet`."""
     if not _quiet:
         say(visible(message))
+
+
+def warn_unindexed(items: int) -> None:
+    """Says how many relevant items of judged queries are not in the index, beside a document that lists them."""
+    from ragx.render.text import counted
+
+    if items:
+        talk(f"warning: not in the index, and so not counted: {counted(items, 'relevant item')}")
 
 
 def warn_incomplete(store: "Store") -> None:

@@ -20,7 +20,8 @@ from ragx.config import (
     project_file,
     set_value,
 )
-from ragx.config.load import SECTIONS, check_place, lookup, values_in
+from ragx.config.load import check_place, lookup, values_in
+from ragx.config.settings import SECTIONS
 from ragx.config.toml import to_json, to_toml
 from ragx.errors import ConfigError
 from ragx.render.terminal import visible

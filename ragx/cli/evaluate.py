@@ -6,16 +6,11 @@ from typing import Annotated
 
 import typer
 
-from ragx.cli.common import Directory, Json, Quiet, emit_json, here, is_quiet, open_corpus, talk
+from ragx.cli.common import Directory, Json, Queries, Quiet, emit_json, here, is_quiet, open_corpus, warn_unindexed
 
 
 def evaluate(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", show_default=False, help='JSON lines: {"query": TEXT, "relevant": [PATH or PATH:LINE, ...]}'
-        ),
-    ],
+    file: Queries,
     config: Annotated[
         list[str] | None,
         typer.Option(
@@ -41,7 +36,6 @@ def evaluate(
     from ragx.render import terminal
     from ragx.render.evaluation import eval_document, eval_text
     from ragx.render.progress import watch
-    from ragx.render.text import counted
     from ragx.store import open_index
 
     queries = evaluation.read_queries(file)
@@ -50,8 +44,7 @@ def evaluate(
         found = evaluation.evaluate(store, corpus.config, queries, config or (), progress, root=corpus.root)
     comparison = None if old is None else evaluation.compare(old, found.scored())
     if json:
-        if found.unindexed:
-            talk(f"warning: not in the index, and so not counted: {counted(len(found.unindexed), 'relevant item')}")
+        warn_unindexed(len(found.unindexed))
         emit_json(eval_document(found, comparison))
     else:
         view = terminal.view(sys.stdout, corpus.root, here(directory))

@@ -1,20 +1,14 @@
 """`ragx tune`: settings that answer queries better whose relevant files are known, where that is more than noise."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ragx.cli.common import Directory, Json, Quiet, emit_json, is_quiet, open_corpus, talk
+from ragx.cli.common import Directory, Json, Queries, Quiet, emit_json, is_quiet, open_corpus, warn_unindexed
 
 
 def tune(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", show_default=False, help='JSON lines: {"query": TEXT, "relevant": [PATH or PATH:LINE, ...]}'
-        ),
-    ],
+    file: Queries,
     metric: Annotated[
         str, typer.Option("--metric", metavar="NAME", help="What to maximise: ndcg@10, mrr@10 or recall@10.")
     ] = "ndcg@10",
@@ -27,7 +21,6 @@ def tune(
 
     from ragx import evaluation
     from ragx.render.progress import watch
-    from ragx.render.text import counted
     from ragx.render.tuning import tune_document, tune_text
     from ragx.store import open_index
 
@@ -35,8 +28,7 @@ def tune(
     with open_index(corpus.index_dir) as store, watch(quiet=is_quiet()) as progress:
         found = evaluation.tune(store, corpus.config, queries, metric, progress, root=corpus.root)
     if json:
-        if found.unindexed:
-            talk(f"warning: not in the index, and so not counted: {counted(len(found.unindexed), 'relevant item')}")
+        warn_unindexed(len(found.unindexed))
         emit_json(tune_document(found, corpus.sources))
     else:
         print(tune_text(found, corpus.sources))

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args
 
-from ragx.config.settings import MACHINE_ONLY_SECTIONS, MACHINE_SECTIONS, SETTINGS, Config, Origin, Setting
+from ragx.config.settings import MACHINE_ONLY_SECTIONS, MACHINE_SECTIONS, SECTIONS, SETTINGS, Config, Origin, Setting
 from ragx.config.toml import AUTO, to_toml
 from ragx.errors import ConfigError
 
@@ -19,7 +19,6 @@ MACHINE_FILE: Literal["~/.ragxrc"] = "~/.ragxrc"
 Source = Literal["default", "ragx.toml", "~/.ragxrc"]
 _VARIABLE = re.compile(r"(?:[A-Za-z_]\w*)?", re.ASCII)
 _MOST_BYTES = 1 << 20
-SECTIONS = tuple(section.name for section in fields(Config))
 
 
 @dataclass(frozen=True)
@@ -98,13 +97,13 @@ def load(root: Path | None) -> Loaded:
 
 def _config(project: Mapping[str, Any], machine: Mapping[str, Any], root: Path) -> Config:
     sections = {}
-    for section in fields(Config):
-        own = _keys(machine, section.name)
-        keys = _keys(project, section.name) | own
+    for name, section in SECTIONS.items():
+        own = _keys(machine, name)
+        keys = _keys(project, name) | own
         extra = {}
-        if any(key.name == "origin" for key in fields(section.type)):  # type: ignore[arg-type]  # as below
+        if any(key.name == "origin" for key in fields(section)):
             extra["origin"] = Origin(frozenset(keys), frozenset(keys.keys() - own.keys()), root)
-        sections[section.name] = section.type(**keys, **extra)  # type: ignore[operator]  # the class itself
+        sections[name] = section(**keys, **extra)
     return Config(**sections)
 
 

@@ -6,7 +6,7 @@ A setting typed `X | None` accepts the word "auto" in TOML, which is None here: 
 
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 Effect = Literal["query", "files", "graph", "vectors", "full"]
 """What a change costs: nothing, a new walk of the tree, a new graph, a new vector index, or `index --full`."""
@@ -150,7 +150,9 @@ class Traversal:
     mention_weight: float = _setting(1.0, "weight of a title in another file's text", low=0, high=1)
     tag_weight: float = _setting(1.0, "weight of a tag that few files share", low=0, high=1)
     hops: int | None = _setting(None, "steps that heat travels (additive 1, classic 2)", low=0, high=5)
-    decay: float | None = _setting(None, "share of the heat that a step passes on (1.0, 0.5)", low=0, high=1)
+    decay: float | None = _setting(
+        None, "share of the heat that a step passes on (additive 1.0, classic 0.5)", low=0, high=1
+    )
     query_floor: float | None = _setting(
         None,
         "least cosine to the query that a chunk needs to be admitted (none, the median of all pairs of texts)",
@@ -307,11 +309,15 @@ class Setting:
         return f"{self.section}.{self.key}"
 
 
+SECTIONS: dict[str, Any] = get_type_hints(Config)
+"""The class of each section."""
+
+
 def _table() -> dict[str, Setting]:
     rows = [
-        Setting(section.name, key.name, key.type, key.default, key.metadata["rule"])
-        for section in fields(Config)
-        for key in fields(section.type)  # type: ignore[arg-type]  # the annotation is the class itself
+        Setting(section, key.name, key.type, key.default, key.metadata["rule"])
+        for section, keys in SECTIONS.items()
+        for key in fields(keys)
         if "rule" in key.metadata
     ]
     return {row.name: row for row in rows}

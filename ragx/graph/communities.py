@@ -51,7 +51,7 @@ def label_communities(store: Store) -> None:
     stop_ids = sorted(stable_id(term) for term in stop_terms(languages))
     ranked = store.rows(_GRAPH.rank_terms, stop_ids=stop_ids, most=_TERMS_READ, spoken=_SPOKEN)
     spelled = _spellings(store, {chunk_id for *_, chunk_ids in ranked for chunk_id in chunk_ids})
-    words: dict[int, dict[str, None]] = {number: {} for (number,) in store.rows(_GRAPH.list_communities)}
+    words: dict[int, dict[str, None]] = {number: {} for (number,) in store.rows(_GRAPH.read_communities)}
     for community, term, chunk_ids in ranked:
         words[community][_commonest(term, [spelled[chunk_id] for chunk_id in chunk_ids])] = None
     chosen = [list(found)[:_TERMS] for found in words.values()]

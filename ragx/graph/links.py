@@ -15,7 +15,7 @@ from ragx.text import terms
 
 _LINKS = statements("links")
 
-MOST_MENTIONS = 50
+_MOST_MENTIONS = 50
 """A name that more files mention is a word of the corpus."""
 
 _MOST_CHUNKS = 400
@@ -54,7 +54,7 @@ def link_files(store: Store) -> None:
     ]
     columns: list[Any] = list(zip(*rows, strict=True)) or [[]] * len(_RESOLVED)
     with store.transaction():
-        store.run(_LINKS.forget_links)
+        store.run(_LINKS.drop_all_links)
         store.load(_LINKS.add_resolved_links, pa.table(columns, schema=_RESOLVED))
         store.run(_LINKS.create_plain)
         store.load(
@@ -62,7 +62,7 @@ def link_files(store: Store) -> None:
             pa.Table.from_pylist(_mentionable(named), _NAMES),
             prose=sorted(PROSE),
             most_chunks=_MOST_CHUNKS,
-            most_files=MOST_MENTIONS,
+            most_files=_MOST_MENTIONS,
         )
         store.run(_LINKS.drop_link_edges)
         store.run(_LINKS.add_link_edges, most_tagged=_MOST_TAGGED)

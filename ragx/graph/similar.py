@@ -14,9 +14,9 @@ _GRAPH = statements("graph")
 
 Ids = NDArray[np.int64]
 
-LEAST_TEXTS = 100
-SAMPLE_TEXTS = 512
-QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+_LEAST_TEXTS = 100
+_SAMPLE_TEXTS = 512
+_QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ def random_pair_cosines(texts: Texts) -> dict[str, float]:
     Of all pairs of the texts with the smallest ids: ids are hashes, so this is a random sample that edits hardly
     change. Empty where the corpus is too small to tell.
     """
-    if len(texts.ids) < LEAST_TEXTS:
+    if len(texts.ids) < _LEAST_TEXTS:
         return {}
-    sample = texts.vectors[:SAMPLE_TEXTS]
-    found = np.quantile((sample @ sample.T)[np.triu_indices(len(sample), 1)], QUANTILES)
-    return {str(at): round(float(value), 4) for at, value in zip(QUANTILES, found, strict=True)}
+    sample = texts.vectors[:_SAMPLE_TEXTS]
+    found = np.quantile((sample @ sample.T)[np.triu_indices(len(sample), 1)], _QUANTILES)
+    return {str(at): round(float(value), 4) for at, value in zip(_QUANTILES, found, strict=True)}
 
 
 def vector_matrix(table: pa.Table, dimension: int) -> NDArray[np.float32]:

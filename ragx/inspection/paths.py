@@ -7,6 +7,7 @@ from itertools import pairwise
 from ragx.inspection.chunks import Edge, Entry, entries
 from ragx.store import Store, statements
 
+_GRAPH = statements("graph")
 _INSPECT = statements("inspect")
 
 
@@ -26,6 +27,6 @@ def strongest_path(store: Store, sources: Sequence[int], targets: Sequence[int])
         return None
     ((strength, chunk_ids),) = rows
     places = entries(store, chunk_ids)
-    edges = {row[:2]: row[2:] for row in store.rows(_INSPECT.list_path_edges, chunk_ids=chunk_ids)}
+    edges = {row[:2]: row[2:] for row in store.rows(_GRAPH.edges_between, chunk_ids=chunk_ids)}
     steps = (Edge(places[pair[1]], *edges[pair]) for pair in pairwise(chunk_ids))
     return GraphPath(strength, places[chunk_ids[0]], tuple(steps))

@@ -51,10 +51,9 @@ def _reason(error: BaseException) -> str:
 
 def _progress(label: str, announce: Callable[[str], None]) -> Any:
     """A tqdm class that draws no bar and announces every tenth of a large file instead."""
-    # huggingface_hub brings tqdm, which has no types.
-    from tqdm import tqdm  # type: ignore[import-untyped]
+    from tqdm import tqdm  # type: ignore[import-untyped]  # huggingface_hub brings it, and it has no types
 
-    class Progress(tqdm):  # type: ignore[misc]
+    class Progress(tqdm):  # type: ignore[misc]  # a base without types
         monitor_interval = 0  # no thread of its own
 
         def __init__(self, *args: Any, **options: Any) -> None:

@@ -24,24 +24,27 @@ _PARTS = ("vector", "lexical", "fused", "heat", "link", "rerank")
 def query_document(answer: Answer, config: Config) -> Document:
     """`ragx.query.v1`: one result a chunk, best first, its text cut to `query.max_chunk_chars`."""
     return {
-        "schema": "ragx.query.v1",
+        **_head("ragx.query.v1", answer),
+        "weights": {name: _number(weight) for name, weight in answer.weights.items()},
+        "results": [_result(hit, config.query.max_chunk_chars) for hit in answer.hits],
+    }
+
+
+def _head(schema: str, answer: Answer) -> Document:
+    """What every document about a question begins with."""
+    return {
+        "schema": schema,
         "query": answer.query,
         "variants": [answer.query],
         "relevant": answer.relevant,
         "stages": _stages(answer.stages),
-        "weights": {name: _number(weight) for name, weight in answer.weights.items()},
-        "results": [_result(hit, config.query.max_chunk_chars) for hit in answer.hits],
     }
 
 
 def files_document(answer: Answer, top: int) -> Document:
     """`ragx.files.v1`: the best `top` files with the ids of their chunks, best first."""
     return {
-        "schema": "ragx.files.v1",
-        "query": answer.query,
-        "variants": [answer.query],
-        "relevant": answer.relevant,
-        "stages": _stages(answer.stages),
+        **_head("ragx.files.v1", answer),
         "files": [
             {
                 "file": file.file,
@@ -57,11 +60,7 @@ def files_document(answer: Answer, top: int) -> Document:
 def global_document(answer: Answer, found: Sequence[CommunityHit], config: Config) -> Document:
     """`ragx.global.v1`: communities of the graph, best first, each with its best chunks as results of a query."""
     return {
-        "schema": "ragx.global.v1",
-        "query": answer.query,
-        "variants": [answer.query],
-        "relevant": answer.relevant,
-        "stages": _stages(answer.stages),
+        **_head("ragx.global.v1", answer),
         "communities": [
             {
                 "community_id": community.number,

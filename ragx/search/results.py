@@ -10,6 +10,7 @@ from ragx.search.readable import readable_text
 from ragx.store import Store, statements
 from ragx.types import Copy, FileHit, Hit, Parts, Step, Trace
 
+_GRAPH = statements("graph")
 _SEARCH = statements("search")
 
 _SECTION_WEIGHTS = (1.0, 0.3, 0.09)
@@ -63,7 +64,7 @@ def _traces(store: Store, chunk_ids: Sequence[int]) -> dict[int, tuple[Trace, ..
     places: dict[int, tuple[Any, ...]] = {
         row[0]: row[1:] for row in store.rows(_SEARCH.locate_chunks, chunk_ids=passed)
     }
-    weights = {row[:3]: row[3] for row in store.rows(_SEARCH.edges_between, chunk_ids=passed)}
+    weights = {row[:3]: row[3] for row in store.rows(_GRAPH.edges_between, chunk_ids=passed)}
     traces: dict[int, tuple[Trace, ...]] = {}
     for chunk_id, part, path, kinds, share in ways:
         ends = zip(pairwise(path), kinds, strict=True)

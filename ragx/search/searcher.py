@@ -14,6 +14,8 @@ from ragx.search.embedding import embed_query, query_embedder
 from ragx.search.folding import Group, deeper, fold
 from ragx.search.freshness import Files, compare
 from ragx.search.readable import readable_text
+from ragx.search.relevance import is_relevant
+from ragx.search.reranking import foreign_language, passage
 from ragx.search.results import describe, rank_files
 from ragx.search.scope import set_scope
 from ragx.search.vector_index import VectorIndex
@@ -21,7 +23,7 @@ from ragx.search.weights import Weights, traversal_parameters, weights
 from ragx.store import FINISH, INCOMPLETE, Statement, Store, is_complete, statements
 from ragx.store.ids import stable_id
 from ragx.text import VERSION as TERMS_VERSION
-from ragx.text import Term, detect, is_stop_word, query_terms, terms
+from ragx.text import Term, detect, query_terms, terms
 from ragx.types import Answer, Embedder, Reranker, Stage
 
 _SEARCH = statements("search")
@@ -31,9 +33,6 @@ _KEYWORD = statements("keyword")
 _FULL_COVERAGE = 0.3
 
 _OTHER_WORDS = "another version of ragx cut the words of the index, so some may not be found"
-
-_RARE_SHARE = 0.01
-_RARE_LEAST = 3
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,8 @@ class Searcher:
                 "link": chosen.beta_link,
                 "fused": chosen.gamma,
             },
-            relevant=bool(ranked) and self._relevant(tokens),
+            relevant=bool(ranked)
+            and is_relevant(self.store, self.meta.get("own_sentence_cosine"), tokens, self.languages),
             terms=frozenset(term.term for token in tokens for term in token),
         )
         if self._files is None:
@@ -230,7 +230,7 @@ class Searcher:
             return self._skip("rerank", f"{error.message}; {error.hint}")
         depth = config.rerank.depth or row.depth
         shortlist = self.store.rows(_SEARCH.shortlist, depth=depth)
-        foreign = _foreign(row.languages, detect(query), [language for *_, language in shortlist])
+        foreign = foreign_language(row.languages, detect(query), [language for *_, language in shortlist])
         if foreign:
             return Stage("rerank", False, f"{row.name} does not read {foreign}")
         if not shortlist:
@@ -239,7 +239,7 @@ class Searcher:
             reranker = self.load_reranker()
         except ModelError as error:
             return self._skip("rerank", f"{error.message}; {error.hint}")
-        passages = [_passage(headings, readable_text(text, path)) for _, text, path, headings, _ in shortlist]
+        passages = [passage(headings, readable_text(text, path)) for _, text, path, headings, _ in shortlist]
         logits = reranker.score(query, passages)
         self.store.run(_SEARCH.add_logits, chunk_ids=[row[0] for row in shortlist], logits=logits)
         return Stage("rerank", True, f"{row.name}, {len(shortlist)} passages")
@@ -284,37 +284,3 @@ class Searcher:
         if self.embedder is None:
             self.embedder = query_embedder(self.meta, self.config, self._root, self.warn)
         return self.embedder
-
-    def _relevant(self, tokens: Sequence[Sequence[Term]]) -> bool:
-        """Whether a chunk is as near to the query as to the corpus's own sentences, or its words say that it is.
-
-        They do if a rare one occurs, or if all that are no stop words do: where notes are much alike, their own
-        sentences are nearer than any question is.
-        """
-        nearest, level = self.store.value(_SEARCH.best_cosine), self.meta.get("own_sentence_cosine")
-        if nearest is not None and (level is None or nearest >= level):
-            return True
-        words = [[term.term for term in token] for token in tokens if not is_stop_word(token[0].form, self.languages)]
-        term_ids = [stable_id(term) for word in words for term in word]
-        found = self.store.rows(_SEARCH.term_frequencies, term_ids=term_ids)
-        if nearest is None:
-            return bool(found)
-        known = {term_id for term_id, _, _ in found}
-        everything = all(any(stable_id(term) in known for term in word) for word in words)
-        rare = any(df <= max(_RARE_LEAST, _RARE_SHARE * chunk_count) for _, df, chunk_count in found)
-        return rare or (bool(words) and everything)
-
-
-def _passage(headings: Sequence[str], text: str) -> str:
-    """What the cross-encoder reads of a chunk."""
-    return "\n".join([" > ".join(headings), text]) if headings else text
-
-
-def _foreign(readable: frozenset[str], query: str, passages: Sequence[str]) -> str:
-    """The language that keeps a model of `readable` languages from judging: the query's, or that of most passages."""
-    if not readable:
-        return ""
-    if query and query not in readable:
-        return query
-    foreign = [language for language in passages if language and language not in readable]
-    return max(set(foreign), key=foreign.count) if len(foreign) * 2 > len(passages) else ""
