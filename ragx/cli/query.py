@@ -51,7 +51,8 @@ def query(
     expand: Annotated[
         bool | None,
         typer.Option(
-            "--expand/--no-expand", help="Reformulate the question with one LLM call.  [default: expansion.enabled]"
+            "--expand/--no-expand",
+            help="Reformulate the question by an LLM (not built yet).  [default: expansion.enabled]",
         ),
     ] = None,
     after_context: Annotated[

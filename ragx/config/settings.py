@@ -225,7 +225,7 @@ class Embeddings:
 class Expansion:
     """Reformulations of the question by an LLM."""
 
-    enabled: bool = _setting(False, "expand each query with one LLM call")
+    enabled: bool = _setting(False, "expand each query with one LLM call (not built yet: it only warns)")
     provider: str = _setting(
         "openai", "openai: any OpenAI-compatible server; ollama: Ollama", choices=("openai", "ollama")
     )
