@@ -161,6 +161,16 @@ notebooks = st.builds(
     st.sampled_from([None, 1]),
 )
 
+# The title goes with the next cell, and the name of the member between them was taken for a line of it.
+MEMBER_AFTER_A_SOURCE = json.dumps(
+    {
+        "cells": [
+            {"cell_type": "markdown", "source": "# A\n", "outputs": ["source", '"source": "'], "metadata": {}},
+            {"cell_type": "markdown", "source": ["a b"], "metadata": {}},
+        ]
+    }
+)
+
 
 @settings(deadline=None)
 @given(
@@ -169,6 +179,7 @@ notebooks = st.builds(
     st.sampled_from([0.0, 0.3]),
 )
 @example(("<pre>a\n  b\n  c</pre>", "html"), 2, 0.0)
+@example((MEMBER_AFTER_A_SOURCE, "notebook"), 4, 0.0)
 def test_the_readable_text_of_the_chunks_is_that_of_the_file(file: tuple[str, str], size: int, overlap: float) -> None:
     text, kind = file
     spans = chunk(text, kind, WORDS, size, overlap)

@@ -20,7 +20,8 @@ _STRING_PART = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\n", "t": "\t"}
-_NEXT_LINE = re.compile(r'\s*,\s*"')
+# Where a source is one string and no list of lines, the string that follows is the name of the cell's next member.
+_NEXT_LINE = re.compile(r'\s*,\s*"(?![^"\\]*+(?:\\[\s\S][^"\\]*+)*+"\s*:)')
 _NEXT_SOURCE = re.compile(r'"source"\s*:\s*(?:\[\s*)?"')
 
 
