@@ -316,7 +316,7 @@ def test_no_text_takes_quadratic_time(kind: str, part: str) -> None:
         started = time.process_time()
         references(before + part * (100_000 // len(part)) + after, kind)
         references(before + part + " " * 100_000 + after, kind)
-        assert time.process_time() - started < 3
+        assert time.process_time() - started < 8
 
 
 PIECES = [

@@ -82,7 +82,7 @@ def test_a_huge_file_of_one_thing_takes_linear_time(kind: str) -> None:
         sections(text)
         slowest = max(slowest, time.process_time() - begin)
     # Quadratic time would be minutes.
-    assert slowest < 2
+    assert slowest < 6
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,10 @@ def root(tmp_path: Path, server: Server) -> Path:
     return root
 
 
-def configure(root: Path, server: Server, more: str = "") -> None:
+def configure(root: Path, server: Server, timeout: float = 60) -> None:
+    """Where nothing hangs, the time is so long that no pause of the machine is taken for a fault."""
     write(root, {"ragx.toml": f'[embeddings]\nprovider = "openai"\nmodel = "{MODEL}"\nbase_url = "{server.url}"\n'
-                 f'batch_size = 5\nconcurrency = 1\ntimeout = 0.3\nquery_prefix = "q: "\n{more}'})  # fmt: skip
+                 f'batch_size = 5\nconcurrency = 1\ntimeout = {timeout}\nquery_prefix = "q: "\n'})  # fmt: skip
 
 
 def undisturbed(root: Path, weights: str = "") -> Rows:
@@ -99,6 +100,8 @@ FOR_GOOD = (
 def test_a_run_that_a_fault_ends_keeps_what_was_embedded_and_the_next_does_the_rest(
     root: Path, server: Server, without_faults: Rows, capsys: pytest.CaptureFixture[str], fault: str
 ) -> None:
+    if fault in ("hang", "drip"):
+        configure(root, server, timeout=2)
     # The model is asked who it is, two batches arrive, the third does not.
     server.plan, server.always = ["", "", ""], fault
     line = index_fails(root, capsys)
@@ -276,6 +279,8 @@ def test_a_query_goes_on_without_vectors_and_says_so(root: Path, server: Server,
     if fault == "not there":
         server.stop()
     server.always = fault
+    if fault == "hang":
+        configure(root, server, timeout=0.3)
     said = Silent()
     config = load(root).config
     with open_index(root / ".ragx") as store:
