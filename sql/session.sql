@@ -1,4 +1,9 @@
--- What the stages of a query hand to each other: private to a connection, emptied before each query.
+-- Plans are kept over queries, so they may depend on nothing that these tables held when they were made: a plan from statistics
+-- leaves out for good what was not there then.
+SET disabled_optimizers = 'statistics_propagation';
+
+-- What the stages of a query hand to each other: private to a connection, emptied before each query (degrees: only before one of
+-- another traversal).
 CREATE TEMP TABLE scope (file_id BIGINT);
 CREATE TEMP TABLE wanted (chunk_id BIGINT);
 CREATE TEMP TABLE cosines (chunk_id BIGINT, cosine DOUBLE);
@@ -6,6 +11,7 @@ CREATE TEMP TABLE keyword_scores (chunk_id BIGINT, bm25 DOUBLE);
 CREATE TEMP TABLE pool (
     chunk_id BIGINT, retrieved BOOLEAN, cosine DOUBLE, bm25 DOUBLE, vector DOUBLE, lexical DOUBLE, fused DOUBLE
 );
+CREATE TEMP TABLE degrees (chunk_id BIGINT, part VARCHAR, leaving DOUBLE, arriving DOUBLE);
 CREATE TEMP TABLE heat (
     chunk_id BIGINT, part VARCHAR, heat DOUBLE, hop INTEGER, path BIGINT[], kinds VARCHAR[], share DOUBLE
 );
@@ -18,6 +24,17 @@ CASE WHEN x IS NULL OR high IS NULL THEN NULL WHEN high > low THEN (x - low) / (
 -- Convex combination of two legs; a leg that did not run or found nothing (NULL) does not count.
 CREATE TEMP MACRO convex(vector, lexical, vector_weight) AS
 CASE WHEN lexical IS NULL THEN vector WHEN vector IS NULL THEN lexical ELSE vector_weight * vector + (1 - vector_weight) * lexical END;
+
+-- What an edge weighs in a traversal, and to which part of the heat it belongs.
+CREATE TEMP MACRO step_weight(kind, weight, link_weight, import_weight, mention_weight, tag_weight) AS
+CASE kind
+    WHEN 'similar' THEN weight
+    WHEN 'link' THEN link_weight
+    WHEN 'import' THEN import_weight
+    WHEN 'mention' THEN mention_weight
+    ELSE tag_weight
+END;
+CREATE TEMP MACRO heat_part(kind, aggregate) AS CASE WHEN kind = 'similar' OR aggregate = 'max' THEN 'heat' ELSE 'link' END;
 
 -- Every chunk that a query may return, each part of its score scaled to [0, 1].
 -- Window functions would say this shorter, but in DuckDB 1.5.5 they race on small inputs when all cores are busy

@@ -210,7 +210,8 @@ def test_each_stage_equals_plain_python(
         fused = read(store, "fused", "pool")
         assert fused == pytest.approx(fuse(cosines, bm25, top, method, weight, 60), **CLOSE)
 
-        store.run(SEARCH.spread_heat, scoped=False, **how)
+        store.run(SEARCH.add_degrees, scoped=False, **how)
+        store.run(SEARCH.spread_heat, explain=False, **how)
         rows = store.connection.execute("SELECT chunk_id, part, heat FROM heat").fetchall()
         heat = {(chunk, part): value for chunk, part, value in rows}
         assert heat == pytest.approx(spread(fused, corpus.edges, cosines, how), **CLOSE)

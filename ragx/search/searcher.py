@@ -79,6 +79,7 @@ class Searcher:
         self._vector = ""
         self._by_index = False
         self._coverage = 1.0
+        self._counted: dict[str, Any] = {}
         store.script("session")
 
     def search(self, query: str, options: Options) -> Answer:
@@ -136,7 +137,7 @@ class Searcher:
 
     def vector_leg(self, query: str, config: Config, options: Options) -> Stage:
         """The cosine to the query of every chunk, or of the nearest that the vector index finds."""
-        self.store.run(_SEARCH.clear_cosines)
+        self.store.run(_SEARCH.clear_cosines, keep_plan=True)
         self._vector, self._by_index = "", False
         if not options.vector:
             return Stage("vector", False, "off")
@@ -154,25 +155,28 @@ class Searcher:
     def search_vector(self, vector: str, config: Config, options: Options) -> Stage:
         """The same for a vector that is known, as text."""
         self._vector, self._by_index = vector, False
-        self.store.run(_SEARCH.clear_cosines)
+        self.store.run(_SEARCH.clear_cosines, keep_plan=True)
         top = config.fusion.per_query_top
         if self._vector_index.serves(options.hnsw, scoped=self._scoped):
             self.store.run(_SEARCH.search_vectors, vector=self._vector, fetch=self._vector_index.fetch(top))
             self._by_index = self.store.value(_SEARCH.count_cosines) >= top
             if self._by_index:
                 return Stage("vector", True, "vector index")
-            self.store.run(_SEARCH.clear_cosines)
+            self.store.run(_SEARCH.clear_cosines, keep_plan=True)
         self.store.run(_SEARCH.scan_vectors, vector=self._vector, scoped=self._scoped)
         return Stage("vector", True, "exact scan")
 
     def keyword_leg(self, query: str, tokens: Sequence[Sequence[Term]], config: Config, options: Options) -> Stage:
         """The BM25 score of every chunk that holds a word of the query."""
-        self.store.run(_SEARCH.clear_keyword_scores)
+        self.store.run(_SEARCH.clear_keyword_scores, keep_plan=True)
         if not options.lexical:
             return Stage("keyword", False, "off")
         counts = Counter(term.form for term in terms(query, ""))
         pairs = [(number, term) for number, token in enumerate(tokens) for term in token]
-        words = {"tokens": [number for number, _ in pairs], "term_ids": [stable_id(term.term) for _, term in pairs]}
+        words: dict[str, Any] = {
+            "tokens": [number for number, _ in pairs],
+            "term_ids": [stable_id(term.term) for _, term in pairs],
+        }
         self._coverage = self.store.value(_SEARCH.query_coverage, **words)
         self.store.run(
             _SEARCH.score_keywords,
@@ -190,11 +194,12 @@ class Searcher:
 
     def fuse(self, config: Config) -> Stage:
         """The best of both legs as one pool."""
-        self.store.run(_SEARCH.clear_pool)
+        self.store.run(_SEARCH.clear_pool, keep_plan=True)
         fusion = config.fusion
         self._fetch_cosines(_SEARCH.wanted_by_keywords, top=fusion.per_query_top)
         self.store.run(
             _SEARCH.fuse,
+            keep_plan=True,
             top=fusion.per_query_top,
             method=fusion.method,
             vector_weight=self._vector_weight(fusion),
@@ -204,23 +209,33 @@ class Searcher:
 
     def spread(self, config: Config, options: Options) -> Stage:
         """Heat from the best of the pool over the graph; what only heat reached joins the pool."""
-        self.store.run(_SEARCH.clear_heat)
-        self.store.run(_SEARCH.drop_heated)
+        self.store.run(_SEARCH.clear_heat, keep_plan=True)
+        self.store.run(_SEARCH.drop_heated, keep_plan=True)
         if not options.graph:
             return Stage("graph", False, "off")
         if not self._complete:  # the vector leg said so
             return Stage("graph", False, INCOMPLETE)
         parameters = traversal_parameters(config, options.hops, self.meta.get("random_pair_cosines", {}).get("0.5"))
-        parameters["scoped"] = self._scoped
         self._fetch_cosines(_SEARCH.wanted_by_graph, **parameters)
-        self.store.run(_SEARCH.spread_heat, **parameters)
+        self._count_degrees(parameters)
+        self.store.run(_SEARCH.spread_heat, keep_plan=True, explain=options.explain, **parameters)
         fusion = config.fusion
-        self.store.run(_SEARCH.admit_heated, method=fusion.method, vector_weight=self._vector_weight(fusion))
+        weight = self._vector_weight(fusion)
+        self.store.run(_SEARCH.admit_heated, keep_plan=True, method=fusion.method, vector_weight=weight)
         return Stage("graph", True, config.traversal.preset)
+
+    def _count_degrees(self, parameters: dict[str, Any]) -> None:
+        """The degrees of all chunks, unless they are those of the query before."""
+        chosen = {name: parameters[name] for name in _SEARCH.add_degrees.parameters - {"scoped"}}
+        if self._scoped or chosen != self._counted:
+            self._counted = {}
+            self.store.run(_SEARCH.clear_degrees)
+            self.store.run(_SEARCH.add_degrees, scoped=self._scoped, **chosen)
+            self._counted = {} if self._scoped else chosen
 
     def rerank(self, query: str, config: Config, options: Options) -> Stage:
         """What the cross-encoder says of the best of the pool."""
-        self.store.run(_SEARCH.clear_logits)
+        self.store.run(_SEARCH.clear_logits, keep_plan=True)
         wanted = config.rerank.enabled if options.rerank is None else options.rerank
         if not wanted:
             return Stage("rerank", False, "off")
@@ -229,7 +244,7 @@ class Searcher:
         except ModelError as error:
             return self._skip("rerank", f"{error.message}; {error.hint}")
         depth = config.rerank.depth or row.depth
-        shortlist = self.store.rows(_SEARCH.shortlist, depth=depth)
+        shortlist = self.store.rows(_SEARCH.shortlist, keep_plan=True, depth=depth)
         foreign = foreign_language(row.languages, detect(query), [language for *_, language in shortlist])
         if foreign:
             return Stage("rerank", False, f"{row.name} does not read {foreign}")
@@ -251,12 +266,12 @@ class Searcher:
             row = reranker_row(config.rerank, self._root)
         except (ModelError, ConsentNeeded):  # said by its stage; the others still have weights
             row = reranker_row(Rerank())
-        link = "graph" in ran and self.store.value(_SEARCH.links_followed)
+        link = "graph" in ran and self.store.value(_SEARCH.links_followed, keep_plan=True)
         return weights(config.scoring, row, rerank="rerank" in ran, graph="graph" in ran, link=link)
 
     def rank(self, chosen: Weights) -> list[tuple[Any, ...]]:
         """All candidates, best first: chunk id, file, score, the parts of the score (types.Parts) and the headings."""
-        return self.store.rows(_SEARCH.rank, **asdict(chosen))
+        return self.store.rows(_SEARCH.rank, keep_plan=True, **asdict(chosen))
 
     def _vector_weight(self, fusion: Fusion) -> float:
         """A keyword leg that knows hardly a word of the query, one in another language say, counts for less."""

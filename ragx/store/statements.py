@@ -7,6 +7,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _PARAMETER = re.compile(r"\$(\w+)")
@@ -19,6 +20,16 @@ class Statement:
     name: str
     sql: str
     parameters: frozenset[str]
+
+    def with_values(self, values: dict[str, Any]) -> str:
+        """The statement with values (booleans, numbers, text) where its parameters stand."""
+        return _PARAMETER.sub(lambda found: _literal(values[found[1]]), self.sql)
+
+
+def _literal(value: bool | int | float | str) -> str:
+    if isinstance(value, float):
+        return f"'{value!r}'::DOUBLE"  # a bare 0.1 is a DECIMAL
+    return "'{}'".format(value.replace("'", "''")) if isinstance(value, str) else str(value)
 
 
 def folder() -> Traversable | Path:

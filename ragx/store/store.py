@@ -6,6 +6,7 @@ import shlex
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,10 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     # Never fetches an extension behind the user's back.
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
+    # The default lets joins fetch 2,048 rows one by one by their key, vectors too: three times as slow as to scan them.
+    "index_scan_max_count": 512,
 }
+_MOST_PLANS = 64
 _STORE = statements("store")
 
 
@@ -43,14 +47,20 @@ class Store:
         self.path = path
         self.failure: RagxError | None = None
         """Why a function of `add_function` failed: DuckDB passes on only words of it."""
+        self._plans: dict[str, str] = {}
+        self._numbers = count()
 
-    def run(self, statement: Statement, **parameters: Any) -> duckdb.DuckDBPyConnection:
+    def run(self, statement: Statement, *, keep_plan: bool = False, **parameters: Any) -> duckdb.DuckDBPyConnection:
         """Executes a statement; of `parameters` it takes those that it names.
 
+        To plan a statement may take longer than to execute it. `keep_plan` does so once for the same values (booleans,
+        numbers, text) of the parameters.
         IndexUnusable, DiskFull: the file cannot be read or written.
         """
         chosen = {name: parameters[name] for name in statement.parameters}
         with self._explained():
+            if keep_plan:
+                return self.connection.execute(f"EXECUTE {self._plan(statement.with_values(chosen))}")
             return self.connection.execute(statement.sql, chosen)
 
     def rows(self, statement: Statement, **parameters: Any) -> list[tuple[Any, ...]]:
@@ -62,6 +72,16 @@ class Store:
         with self._explained():
             row = self.run(statement, **parameters).fetchone()
         return row[0] if row else None
+
+    def _plan(self, sql: str) -> str:
+        """The name under which a statement without parameters is prepared."""
+        if sql not in self._plans:
+            if len(self._plans) == _MOST_PLANS:
+                self.connection.execute(f"DEALLOCATE {self._plans.pop(next(iter(self._plans)))}")
+            name = f"plan_{next(self._numbers)}"
+            self.connection.execute(f"PREPARE {name} AS {sql}")
+            self._plans[sql] = name
+        return self._plans[sql]
 
     def script(self, name: str) -> None:
         with self._explained():
