@@ -11,6 +11,7 @@ from ragx.store import Store, statements
 from ragx.types import Copy, FileHit, Hit, Parts, Step, Trace
 
 _GRAPH = statements("graph")
+_HEAT = statements("heat")
 _SEARCH = statements("search")
 
 _SECTION_WEIGHTS = (1.0, 0.3, 0.09)
@@ -59,7 +60,7 @@ def _copies(store: Store, groups: Sequence[Group]) -> dict[int, tuple[Copy, ...]
 
 
 def _traces(store: Store, chunk_ids: Sequence[int]) -> dict[int, tuple[Trace, ...]]:
-    ways = store.rows(_SEARCH.heat_paths, chunk_ids=chunk_ids)
+    ways = store.rows(_HEAT.heat_paths, chunk_ids=chunk_ids)
     passed = sorted({chunk_id for _, _, path, _, _ in ways for chunk_id in path})
     places: dict[int, tuple[Any, ...]] = {
         row[0]: row[1:] for row in store.rows(_SEARCH.locate_chunks, chunk_ids=passed)

@@ -13,13 +13,14 @@ from ragx.models import load_reranker, reranker_row
 from ragx.search.embedding import embed_query, query_embedder
 from ragx.search.folding import Group, deeper, fold
 from ragx.search.freshness import Files, compare
+from ragx.search.heat import Heat
 from ragx.search.readable import readable_text
 from ragx.search.relevance import is_relevant
 from ragx.search.reranking import foreign_language, passage
 from ragx.search.results import describe, rank_files
 from ragx.search.scope import set_scope
 from ragx.search.vector_index import VectorIndex
-from ragx.search.weights import Weights, traversal_parameters, weights
+from ragx.search.weights import Weights, weights
 from ragx.store import FINISH, INCOMPLETE, Statement, Store, is_complete, statements
 from ragx.store.ids import stable_id
 from ragx.text import VERSION as TERMS_VERSION
@@ -79,7 +80,7 @@ class Searcher:
         self._vector = ""
         self._by_index = False
         self._coverage = 1.0
-        self._counted: dict[str, Any] = {}
+        self._heat = Heat(store, self.meta.get("random_pair_cosines", {}).get("0.5"))
         store.script("session")
 
     def search(self, query: str, options: Options) -> Answer:
@@ -209,29 +210,20 @@ class Searcher:
 
     def spread(self, config: Config, options: Options) -> Stage:
         """Heat from the best of the pool over the graph; what only heat reached joins the pool."""
-        self.store.run(_SEARCH.clear_heat, keep_plan=True)
-        self.store.run(_SEARCH.drop_heated, keep_plan=True)
+        self._heat.clear()
         if not options.graph:
             return Stage("graph", False, "off")
         if not self._complete:  # the vector leg said so
             return Stage("graph", False, INCOMPLETE)
-        parameters = traversal_parameters(config, options.hops, self.meta.get("random_pair_cosines", {}).get("0.5"))
-        self._fetch_cosines(_SEARCH.wanted_by_graph, **parameters)
-        self._count_degrees(parameters)
-        self.store.run(_SEARCH.spread_heat, keep_plan=True, explain=options.explain, **parameters)
-        fusion = config.fusion
-        weight = self._vector_weight(fusion)
-        self.store.run(_SEARCH.admit_heated, keep_plan=True, method=fusion.method, vector_weight=weight)
+        self._heat.spread(
+            config,
+            options.hops,
+            self._fetch_cosines,
+            vector_weight=self._vector_weight(config.fusion),
+            scoped=self._scoped,
+            explain=options.explain,
+        )
         return Stage("graph", True, config.traversal.preset)
-
-    def _count_degrees(self, parameters: dict[str, Any]) -> None:
-        """The degrees of all chunks, unless they are those of the query before."""
-        chosen = {name: parameters[name] for name in _SEARCH.add_degrees.parameters - {"scoped"}}
-        if self._scoped or chosen != self._counted:
-            self._counted = {}
-            self.store.run(_SEARCH.clear_degrees)
-            self.store.run(_SEARCH.add_degrees, scoped=self._scoped, **chosen)
-            self._counted = {} if self._scoped else chosen
 
     def rerank(self, query: str, config: Config, options: Options) -> Stage:
         """What the cross-encoder says of the best of the pool."""
@@ -266,7 +258,7 @@ class Searcher:
             row = reranker_row(config.rerank, self._root)
         except (ModelError, ConsentNeeded):  # said by its stage; the others still have weights
             row = reranker_row(Rerank())
-        link = "graph" in ran and self.store.value(_SEARCH.links_followed, keep_plan=True)
+        link = "graph" in ran and self._heat.came_over_links()
         return weights(config.scoring, row, rerank="rerank" in ran, graph="graph" in ran, link=link)
 
     def rank(self, chosen: Weights) -> list[tuple[Any, ...]]:
