@@ -183,7 +183,9 @@ SELECT candidates.chunk_id, chunks.text, files.path, chunks.headings, chunks.lan
 FROM candidates
 JOIN chunks ON chunks.id = candidates.chunk_id
 JOIN files ON files.id = chunks.file_id
-ORDER BY candidates.fused + 0.15 * coalesce(candidates.heat, 0) + 0.25 * coalesce(candidates.link, 0) DESC, candidates.first_stage DESC, candidates.chunk_id
+ORDER BY
+    candidates.fused + $heat_bonus * coalesce(candidates.heat, 0) + $link_bonus * coalesce(candidates.link, 0) DESC,
+    candidates.first_stage DESC, candidates.chunk_id
 LIMIT $depth;
 
 -- name: add_logits

@@ -5,15 +5,14 @@ import random
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import ir_measures
 import numpy as np
 import pytest
 from ir_measures import RR, Qrel, R, ScoredDoc, nDCG
 
-from ragx.config import Config, index_dir
-from ragx.config.settings import SETTINGS, Setting
+from ragx.config import index_dir
 from ragx.errors import UsageError
 from ragx.evaluation import Session, bootstrap, compare, evaluate, read_outcomes, read_queries
 from ragx.evaluation.compare import RESAMPLES, Scored
@@ -23,6 +22,7 @@ from ragx.search import Options, Searcher
 from ragx.store import Store, open_index
 from tests.corpora import Silent, build, settings_of
 from tests.corpora import corpus as make_corpus
+from tests.random_settings import random_config
 
 THEIRS = {
     "recall_at_5": R @ 5,
@@ -175,34 +175,6 @@ def test_ranks_of_files_and_of_lines(items: list[str], ranks: tuple[int, ...]) -
 def test_nothing_beyond_the_depth_is_found() -> None:
     ranked = [Passage(f"{number}.md", 1, 1) for number in range(200)]
     assert hit_ranks([Item("99.md"), Item("100.md")], ranked, 100) == (100,)
-
-
-QUERY_SETTINGS = [
-    row for row in SETTINGS.values()
-    if row.rule.effect == "query" and row.section in ("keyword", "graph", "traversal", "fusion", "scoring", "rerank")
-]  # fmt: skip
-
-
-def random_value(row: Setting, rng: random.Random) -> Any:
-    if row.rule.choices:
-        return rng.choice(row.rule.choices)
-    kinds = get_args(row.type) or (row.type,)
-    if type(None) in kinds and rng.random() < 0.4:
-        return None
-    if bool in kinds:
-        return rng.random() < 0.5
-    low, high = row.rule.low, row.rule.high
-    assert low is not None and high is not None
-    return rng.randint(int(low), min(int(high), 12)) if int in kinds else rng.uniform(low, high)
-
-
-def random_config(base: Config, rng: random.Random) -> Config:
-    config = base
-    for row in rng.sample(QUERY_SETTINGS, rng.randint(0, 6)):
-        if row.name != "rerank.model":
-            section = replace(getattr(config, row.section), **{row.key: random_value(row, rng)})
-            config = replace(config, **{row.section: section})
-    return config
 
 
 def random_options(rng: random.Random) -> Options:

@@ -240,7 +240,7 @@ def check_rank(store: Store, pool: dict[int, float], heat: dict[tuple[int, str],
     chosen = rng.choice([(0.2, 0.1, 0.1, 0.6), (1.0, 0.0, 0.0, 0.0), (0.0, 0.2, 0.3, 0.5), (0.5, 0.5, 0.0, 0.0)])
     alpha, beta, beta_link, gamma = chosen
     depth = rng.randint(1, 30)
-    shortlist = [row[0] for row in store.rows(SEARCH.shortlist, depth=depth)]
+    shortlist = [row[0] for row in store.rows(SEARCH.shortlist, depth=depth, heat_bonus=0.15, link_bonus=0.25)]
     logits = {chunk: rng.choice([-5.0, 0.0, 3.0]) for chunk in shortlist} if alpha else {}
     store.run(SEARCH.add_logits, chunk_ids=list(logits), logits=list(logits.values()))
     ranked = store.rows(SEARCH.rank, alpha=alpha, beta=beta, beta_link=beta_link, gamma=gamma)

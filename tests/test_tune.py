@@ -36,6 +36,7 @@ WORDS = {
     "oven": "An oven must be hot before anything is baked.",
     "swarm": "The swarm leaves in May when the hive is full.",
 }
+KINDS = frozenset({"similar", "link", "import", "mention", "tag"})
 QUERIES = [f"{a} {b}" for a, b in combinations(WORDS, 2)][:24]
 
 
@@ -127,7 +128,7 @@ def searched(seed: int, gain: float, count: int = 100) -> Descent:
             rows.append(0.5 + effect + noise)
         return np.array(rows).reshape(-1, count)
 
-    return descend(Config(), [f"q{number}" for number in range(count)], measure, Silent())
+    return descend(Config(), KINDS, [f"q{number}" for number in range(count)], measure, Silent())
 
 
 def test_a_gain_is_found_in_every_fold_and_shown_at_its_true_size_on_unseen_queries() -> None:
@@ -164,7 +165,10 @@ def test_the_grid_lies_within_what_the_settings_accept_and_starts_at_what_is_in_
     assert dict(zip(names(), point_of(config), strict=True)) == {
         "fusion.method": config.fusion.method,
         "fusion.vector_weight": config.fusion.vector_weight,
+        "traversal.link_weight": 1.0,
+        "traversal.import_weight": 1.0,
         "traversal.mention_weight": 1.0,
+        "traversal.tag_weight": 1.0,
         "traversal.hops": 1,
         "traversal.decay": 1.0,
         "rerank.depth": reranker.depth,
@@ -176,19 +180,25 @@ def test_the_grid_lies_within_what_the_settings_accept_and_starts_at_what_is_in_
 
 
 def test_settings_that_change_nothing_are_not_tried() -> None:
-    def tried(config: Config) -> set[str]:
-        return {row.name for at, row in enumerate(GRID) if alternatives(config, point_of(config), at)}
+    def tried(config: Config, kinds: frozenset[str] = KINDS) -> set[str]:
+        return {row.name for at, row in enumerate(GRID) if alternatives(config, kinds, point_of(config), at)}
 
     everything, config = {*names()}, Config()
     assert tried(config) == everything - {"traversal.decay"}
     assert tried(replace(config, traversal=replace(config.traversal, hops=2))) == everything
-    assert tried(replace(config, traversal=replace(config.traversal, preset="classic", hops=1))) == everything - {
-        "scoring.beta_link"
-    }
+    classic = replace(config, traversal=replace(config.traversal, preset="classic", hops=1))
+    assert tried(classic) == everything - {"scoring.beta_link"}
     off = replace(config, rerank=replace(config.rerank, enabled=False), fusion=replace(config.fusion, method="rrf"))
     assert everything - tried(off) == {
         "fusion.vector_weight", "traversal.decay", "rerank.depth", "scoring.alpha_rerank"
     }  # fmt: skip
+    weights = {f"traversal.{kind}_weight" for kind in KINDS - {"similar"}}
+    assert tried(config, frozenset({"similar"})) == everything - {"traversal.decay", "scoring.beta_link"} - weights
+    # A kind alone weighs what `beta_link` says, whatever its own weight is; beside others, it is a matter of taste.
+    assert tried(config, frozenset({"similar", "mention"})) & weights == set()
+    assert tried(classic, frozenset({"similar", "mention"})) & weights == {"traversal.mention_weight"}
+    both = frozenset({"similar", "mention", "tag"})
+    assert tried(config, both) & weights == {"traversal.mention_weight", "traversal.tag_weight"}
 
 
 PRESENT = dict(zip(names(), point_of(Config()), strict=True))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragx.config import Config
-from ragx.evaluation.grid import GRID, Point, alternatives, point_of
+from ragx.evaluation.grid import GRID, Kinds, Point, alternatives, point_of
 from ragx.types import Progress
 
 FOLDS = 5
@@ -36,13 +36,13 @@ class Descent:
     fitted: NDArray[np.float64]
 
 
-def descend(config: Config, queries: Sequence[str], measure: Measure, progress: Progress) -> Descent:
-    """Searches from where `config` stands."""
+def descend(config: Config, kinds: Kinds, queries: Sequence[str], measure: Measure, progress: Progress) -> Descent:
+    """Searches from where `config` stands, on a graph with these kinds of edges."""
     fold_of = folds(queries)
     held_out = [fold_of == fold for fold in range(fold_of.max() + 1)]
     trials, start = _Trials(measure, len(queries)), point_of(config)
     *found, best = _points(
-        config, trials, start, [*(~mask for mask in held_out), np.ones(len(queries), bool)], progress
+        config, kinds, trials, start, [*(~mask for mask in held_out), np.ones(len(queries), bool)], progress
     )
     unseen = np.empty(len(queries))
     for mask, point in zip(held_out, found, strict=True):
@@ -77,7 +77,7 @@ class _Trials:
 
 
 def _points(
-    config: Config, trials: _Trials, start: Point, masks: Sequence[NDArray[np.bool_]], progress: Progress
+    config: Config, kinds: Kinds, trials: _Trials, start: Point, masks: Sequence[NDArray[np.bool_]], progress: Progress
 ) -> list[Point]:
     """Where the descents on these sets of queries end. They go in step, as they share most of their trials."""
     points = [start for _ in masks]
@@ -85,7 +85,7 @@ def _points(
         progress.stage(f"searching, round {number} of at most {_ROUNDS}", len(GRID) * trials.queries, "steps")
         before = list(points)
         for at in range(len(GRID)):
-            choices = [alternatives(config, point, at) for point in points]
+            choices = [alternatives(config, kinds, point, at) for point in points]
             trials.run([start, *(point for choice in choices for point in choice)], progress)
             points = [
                 _better(trials, mask, point, choice) for mask, point, choice in zip(masks, points, choices, strict=True)

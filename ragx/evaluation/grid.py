@@ -11,43 +11,66 @@ from ragx.search.weights import traversal_parameters
 Point = tuple[Any, ...]
 """A value for each row of the grid, in its order."""
 
+Kinds = frozenset[str]
+"""The kinds of edges that a graph has."""
+
 
 @dataclass(frozen=True)
 class Row:
-    """A setting, the values to try besides its present one, and under which settings it changes anything."""
+    """A setting, the values to try besides its present one, and under which settings and on which graph it acts."""
 
     name: str
     values: tuple[Any, ...]
-    acts: Callable[[Config], bool] = lambda config: True
+    acts: Callable[[Config, Kinds], bool] = lambda config, kinds: True
 
 
-def _relays(config: Config) -> bool:
+def _tells_apart(kind: str) -> Callable[[Config, Kinds], bool]:
+    """How kinds compare is all that matters to heat over links, which is scaled to [0, 1]."""
+
+    def acts(config: Config, kinds: Kinds) -> bool:
+        return kind in kinds and (len(kinds - {"similar"}) > 1 or not _keeps_links_apart(config, kinds))
+
+    return acts
+
+
+def _relays(config: Config, kinds: Kinds) -> bool:
     # One step of the additive rule scales all heat alike, which is scaled to [0, 1] anyway.
     heat = traversal_parameters(config, None, None)
     return bool(heat["hops"] > 1 or heat["aggregate"] == "max")
 
 
-def _keeps_links_apart(config: Config) -> bool:
+def _keeps_links_apart(config: Config, kinds: Kinds) -> bool:
     return bool(traversal_parameters(config, None, None)["aggregate"] == "sum")
 
 
-def _reranks(config: Config) -> bool:
+def _has_links(config: Config, kinds: Kinds) -> bool:
+    return _keeps_links_apart(config, kinds) and bool(kinds - {"similar"})
+
+
+def _is_convex(config: Config, kinds: Kinds) -> bool:
+    return config.fusion.method == "convex"
+
+
+def _reranks(config: Config, kinds: Kinds) -> bool:
     return config.rerank.enabled
 
 
 GRID = (
     Row("fusion.method", ("convex", "rrf")),
-    Row("fusion.vector_weight", (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), lambda config: config.fusion.method == "convex"),
-    Row("traversal.mention_weight", (0.0, 0.5, 1.0)),
+    Row("fusion.vector_weight", (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), _is_convex),
+    *(
+        Row(f"traversal.{kind}_weight", (0.0, 0.5, 1.0), _tells_apart(kind))
+        for kind in ("link", "import", "mention", "tag")
+    ),
     Row("traversal.hops", (1, 2, 3)),
     Row("traversal.decay", (0.25, 0.5, 0.75, 1.0), _relays),
     Row("rerank.depth", (10, 20, 40), _reranks),
     Row("scoring.alpha_rerank", (0.0, 0.1, 0.2, 0.4, 0.8), _reranks),
     Row("scoring.beta_heat", (0.0, 0.05, 0.1, 0.2, 0.4)),
-    Row("scoring.beta_link", (0.0, 0.1, 0.2, 0.3, 0.5), _keeps_links_apart),
+    Row("scoring.beta_link", (0.0, 0.1, 0.2, 0.3, 0.5), _has_links),
     Row("scoring.gamma_vector", (0.1, 0.3, 0.5, 0.7, 1.0)),
 )
-"""In the order of the stages, so that points in their order run the early stages seldom."""
+"""In the order of the stages."""
 
 
 def point_of(config: Config) -> Point:
@@ -79,10 +102,10 @@ def config_at(config: Config, point: Point) -> Config:
     return config
 
 
-def alternatives(config: Config, point: Point, at: int) -> tuple[Point, ...]:
+def alternatives(config: Config, kinds: Kinds, point: Point, at: int) -> tuple[Point, ...]:
     """The points that differ from `point` in row `at` alone; none where that changes nothing."""
     row = GRID[at]
-    if not row.acts(config_at(config, point)):
+    if not row.acts(config_at(config, point), kinds):
         return ()
     return tuple((*point[:at], value, *point[at + 1 :]) for value in row.values if value != point[at])
 

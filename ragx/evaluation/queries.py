@@ -42,6 +42,7 @@ class Passage:
     file: str
     line_start: int
     line_end: int
+    headings: tuple[str, ...] = ()
 
 
 def read_queries(path: Path) -> tuple[JudgedQuery, ...]:

@@ -129,7 +129,7 @@ def evaluate(
         ranks = {}
         for each in runnable:
             ranking = trial.rank(config, each.options)
-            ranks[each.name] = session.hit_ranks(items, ranking, DEPTH)
+            ranks[each.name] = session.hit_ranks(items, ranking.hits, DEPTH)
             rankings[each.name].append(Ranking((), ranking.stages, ranking.cpu_ms))
         outcomes.append(Outcome(judged, items, ranks))
         progress.advance(1)

@@ -6,12 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ragx.config import Config
 from ragx.errors import ModelError
+from ragx.evaluation.candidates import Legs
 from ragx.evaluation.queries import Item, Passage, hit_ranks, only_files
 from ragx.search import Options, Searcher
 from ragx.search.results import rank_files
-from ragx.store import Store, check_complete, statements
+from ragx.store import Statement, Store, check_complete, statements
 from ragx.text import query_terms
 from ragx.types import Reranker, Stage
 
@@ -50,8 +54,12 @@ class Session:
     def __init__(self, store: Store, config: Config, warn: Callable[[str], None], *, root: Path | None = None) -> None:
         check_complete(store)
         self.config = config
+        self.root = root or Path()
         self.searcher = Searcher(store, config, _once(warn), root=root)
-        self.passages = {row[0]: Passage(*row[1:]) for row in store.rows(_EVALUATION.list_passages)}
+        self.passages = {
+            chunk_id: Passage(file, line_start, line_end, tuple(headings))
+            for chunk_id, file, line_start, line_end, headings in store.rows(_EVALUATION.list_passages)
+        }
         self._held: dict[str, _Held] = {}
         self._memory: _Memory | None = None
 
@@ -74,12 +82,13 @@ class Session:
         """The query on this index."""
         return Trial(self, query)
 
-    def hit_ranks(self, items: Sequence[Item], ranking: Ranking, depth: int) -> tuple[int, ...]:
-        """The ranks of `items` among the files, as `--files-only` has them; among passages where one is a line."""
-        if only_files(items):
-            chunk_ids = [file.chunk_ids[0] for file in rank_files(ranking.hits)]
-        else:
-            chunk_ids = [hit[0] for hit in ranking.hits]
+    def hit_ranks(self, items: Sequence[Item], hits: Sequence[tuple[Any, ...]], depth: int) -> tuple[int, ...]:
+        """The ranks of `items` among the files, as `--files-only` has them; among passages where one is a line.
+
+        A hit begins with chunk id, file and score and ends with the headings.
+        """
+        files = only_files(items)
+        chunk_ids = [file.chunk_ids[0] for file in rank_files(hits)] if files else [hit[0] for hit in hits]
         return hit_ranks(items, (self.passages[chunk_id] for chunk_id in chunk_ids), depth)
 
     def run(self, name: str, inputs: Hashable, stage: Callable[[], Stage]) -> _Held:
@@ -116,17 +125,7 @@ class Trial:
             (query, options.expand, config.expansion),
             lambda: searcher.expand(config, options),
         )
-        vector = run(
-            "vector",
-            (query, options.vector),
-            # All, since other settings may ask for any chunk's cosine.
-            lambda: searcher.vector_leg(query, config, replace(options, hnsw=False)),
-        )
-        keyword = run(
-            "keyword",
-            (query, options.lexical, config.keyword),
-            lambda: searcher.keyword_leg(query, query_terms(query, searcher.languages), config, options),
-        )
+        vector, keyword = self._run_legs(config, options)
         fusion = run(
             "fusion",
             (vector.inputs, keyword.inputs, config.fusion),
@@ -148,6 +147,34 @@ class Trial:
         hits = tuple(searcher.rank(searcher.weights(config, stages)))
         seconds = time.process_time() - started + sum(held.seconds for held in ran)
         return Ranking(hits, stages, 1000 * seconds)
+
+    def legs(self, chunk_ids: NDArray[np.int64]) -> Legs:
+        """What both legs say under the session's settings of all chunks, whose ids these are, ascending."""
+        self._run_legs(self._session.config, Options())
+        searcher = self._session.searcher
+
+        def scores(statement: Statement) -> NDArray[np.float64]:
+            rows = searcher.store.run(statement).fetchnumpy()
+            filled = np.full(len(chunk_ids), np.nan)
+            filled[np.searchsorted(chunk_ids, rows["chunk_id"])] = rows["score"]
+            return filled
+
+        return Legs(scores(_EVALUATION.list_cosines), scores(_EVALUATION.list_keyword_scores), searcher.coverage)
+
+    def _run_legs(self, config: Config, options: Options) -> tuple[_Held, _Held]:
+        query, run, searcher = self.query, self._session.run, self._session.searcher
+        vector = run(
+            "vector",
+            (query, options.vector),
+            # All, since other settings may ask for any chunk's cosine.
+            lambda: searcher.vector_leg(query, config, replace(options, hnsw=False)),
+        )
+        keyword = run(
+            "keyword",
+            (query, options.lexical, config.keyword),
+            lambda: searcher.keyword_leg(query, query_terms(query, searcher.languages), config, options),
+        )
+        return vector, keyword
 
 
 class _Memory:

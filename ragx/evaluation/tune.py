@@ -21,6 +21,7 @@ from ragx.evaluation.metrics import METRICS
 from ragx.evaluation.queries import JudgedQuery
 from ragx.evaluation.run import Unindexed, held_against
 from ragx.evaluation.session import Session
+from ragx.evaluation.sweep import Sweep
 from ragx.search import Options
 from ragx.store import Store
 from ragx.types import Progress
@@ -101,20 +102,20 @@ def tune(
         raise UsageError(f"a query cannot run in full: {why}")
     value = METRICS[TUNED_METRICS[metric]]
 
+    sweep = Sweep(session)
+
     def measure(points: Sequence[Point], advance: Callable[[int], None]) -> NDArray[np.float64]:
-        # Query by query, since a query's legs are the same at all points.
         configs = [config_at(config, point) for point in points]
         table = np.empty((len(configs), len(answerable)))
         for column, (judged, items) in enumerate(answerable):
-            trial = session.trial(judged.query)
             for row, settings in enumerate(configs):
-                ranks = session.hit_ranks(items, trial.rank(settings, Options()), _DEPTH)
+                ranks = session.hit_ranks(items, sweep.hits(judged.query, settings), _DEPTH)
                 table[row, column] = value(ranks, len(items))
             advance(1)
         return table
 
     texts = [judged.query for judged, _ in answerable]
-    return _tuning(config, metric, texts, descend(config, texts, measure, progress), excluded, unindexed)
+    return _tuning(config, metric, texts, descend(config, sweep.kinds, texts, measure, progress), excluded, unindexed)
 
 
 def _tuning(

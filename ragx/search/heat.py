@@ -38,9 +38,8 @@ class Heat:
 
         `fetch(statement, **parameters)` sees to the cosines of the chunks that the statement names.
         """
-        parameters = traversal_parameters(config, hops, self._unrelated)
+        parameters = self.prepare(config, hops, scoped=scoped)
         fetch(_HEAT.wanted_by_graph, **parameters)
-        self._count_degrees(parameters, scoped)
         self._store.run(_HEAT.spread_heat, keep_plan=True, explain=explain, **parameters)
         self._store.run(_HEAT.admit_heated, keep_plan=True, method=config.fusion.method, vector_weight=vector_weight)
 
@@ -48,10 +47,13 @@ class Heat:
         """Whether explicit links brought any."""
         return bool(self._store.value(_HEAT.links_followed, keep_plan=True))
 
-    def _count_degrees(self, parameters: dict[str, Any], scoped: bool) -> None:
+    def prepare(self, config: Config, hops: int | None, *, scoped: bool) -> dict[str, Any]:
+        """The parameters of a traversal, for which the degrees are counted then."""
+        parameters = traversal_parameters(config, hops, self._unrelated)
         chosen = {name: parameters[name] for name in _HEAT.add_degrees.parameters - {"scoped"}}
         if scoped or chosen != self._counted:
             self._counted = {}
             self._store.run(_HEAT.clear_degrees)
             self._store.run(_HEAT.add_degrees, scoped=scoped, **chosen)
             self._counted = {} if scoped else chosen
+        return parameters

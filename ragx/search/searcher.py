@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ragx.config import Config
-from ragx.config.settings import Fusion, Rerank
+from ragx.config.settings import Rerank
 from ragx.errors import ConsentNeeded, ModelError, UsageError
-from ragx.models import load_reranker, reranker_row
+from ragx.models import RerankerRow, load_reranker, reranker_row
 from ragx.search.embedding import embed_query, query_embedder
 from ragx.search.folding import Group, deeper, fold
 from ragx.search.freshness import Files, compare
@@ -20,7 +20,7 @@ from ragx.search.reranking import foreign_language, passage
 from ragx.search.results import describe, rank_files
 from ragx.search.scope import set_scope
 from ragx.search.vector_index import VectorIndex
-from ragx.search.weights import Weights, weights
+from ragx.search.weights import HEAT_BONUS, LINK_BONUS, Weights, vector_weight, weights
 from ragx.store import FINISH, INCOMPLETE, Statement, Store, is_complete, statements
 from ragx.store.ids import stable_id
 from ragx.text import VERSION as TERMS_VERSION
@@ -29,9 +29,6 @@ from ragx.types import Answer, Embedder, Reranker, Stage
 
 _SEARCH = statements("search")
 _KEYWORD = statements("keyword")
-
-# Measured on five collections: any share below this one leaves queries in the corpus's own language as they are.
-_FULL_COVERAGE = 0.3
 
 _OTHER_WORDS = "another version of ragx cut the words of the index, so some may not be found"
 
@@ -79,8 +76,8 @@ class Searcher:
         self._vector_index = VectorIndex(store, self.meta.get("vector_index"), warn)
         self._vector = ""
         self._by_index = False
-        self._coverage = 1.0
-        self._heat = Heat(store, self.meta.get("random_pair_cosines", {}).get("0.5"))
+        self.coverage = 1.0
+        self.heat = Heat(store, self.meta.get("random_pair_cosines", {}).get("0.5"))
         store.script("session")
 
     def search(self, query: str, options: Options) -> Answer:
@@ -178,7 +175,7 @@ class Searcher:
             "tokens": [number for number, _ in pairs],
             "term_ids": [stable_id(term.term) for _, term in pairs],
         }
-        self._coverage = self.store.value(_SEARCH.query_coverage, **words)
+        self.coverage = self.store.value(_SEARCH.query_coverage, **words)
         self.store.run(
             _SEARCH.score_keywords,
             **words,
@@ -187,7 +184,7 @@ class Searcher:
             b=config.keyword.b,
             scoped=self._scoped,
         )
-        detail = f"BM25, knows {self._coverage:.0%} of the query"
+        detail = f"BM25, knows {self.coverage:.0%} of the query"
         if self.meta["rules"]["terms"] != TERMS_VERSION:
             self.warn(f"keyword: {_OTHER_WORDS}; {FINISH}")
             detail += f"; {_OTHER_WORDS}"
@@ -203,23 +200,23 @@ class Searcher:
             keep_plan=True,
             top=fusion.per_query_top,
             method=fusion.method,
-            vector_weight=self._vector_weight(fusion),
+            vector_weight=vector_weight(fusion, self.coverage),
             rrf_k=fusion.rrf_k,
         )
         return Stage("fusion", True, fusion.method)
 
     def spread(self, config: Config, options: Options) -> Stage:
         """Heat from the best of the pool over the graph; what only heat reached joins the pool."""
-        self._heat.clear()
+        self.heat.clear()
         if not options.graph:
             return Stage("graph", False, "off")
         if not self._complete:  # the vector leg said so
             return Stage("graph", False, INCOMPLETE)
-        self._heat.spread(
+        self.heat.spread(
             config,
             options.hops,
             self._fetch_cosines,
-            vector_weight=self._vector_weight(config.fusion),
+            vector_weight=vector_weight(config.fusion, self.coverage),
             scoped=self._scoped,
             explain=options.explain,
         )
@@ -236,38 +233,41 @@ class Searcher:
         except ModelError as error:
             return self._skip("rerank", f"{error.message}; {error.hint}")
         depth = config.rerank.depth or row.depth
-        shortlist = self.store.rows(_SEARCH.shortlist, keep_plan=True, depth=depth)
-        foreign = foreign_language(row.languages, detect(query), [language for *_, language in shortlist])
+        bonus = {"heat_bonus": HEAT_BONUS, "link_bonus": LINK_BONUS}
+        shortlist = self.store.rows(_SEARCH.shortlist, keep_plan=True, depth=depth, **bonus)
+        stage, logits = self.read(query, row, [columns for _, *columns in shortlist])
+        if stage.ran:
+            self.store.run(_SEARCH.add_logits, chunk_ids=[chunk_id for chunk_id, *_ in shortlist], logits=logits)
+        return stage
+
+    def read(self, query: str, row: RerankerRow, texts: Sequence[Sequence[Any]]) -> tuple[Stage, list[float]]:
+        """A logit for each text, with its path, headings and language, if the cross-encoder of `row` reads them."""
+        foreign = foreign_language(row.languages, detect(query), [language for *_, language in texts])
         if foreign:
-            return Stage("rerank", False, f"{row.name} does not read {foreign}")
-        if not shortlist:
-            return Stage("rerank", False, "nothing to rerank")
+            return Stage("rerank", False, f"{row.name} does not read {foreign}"), []
+        if not texts:
+            return Stage("rerank", False, "nothing to rerank"), []
         try:
             reranker = self.load_reranker()
         except ModelError as error:
-            return self._skip("rerank", f"{error.message}; {error.hint}")
-        passages = [passage(headings, readable_text(text, path)) for _, text, path, headings, _ in shortlist]
-        logits = reranker.score(query, passages)
-        self.store.run(_SEARCH.add_logits, chunk_ids=[row[0] for row in shortlist], logits=logits)
-        return Stage("rerank", True, f"{row.name}, {len(shortlist)} passages")
+            return self._skip("rerank", f"{error.message}; {error.hint}"), []
+        passages = [passage(headings, readable_text(text, path)) for text, path, headings, _ in texts]
+        return Stage("rerank", True, f"{row.name}, {len(texts)} passages"), reranker.score(query, passages)
 
-    def weights(self, config: Config, stages: Sequence[Stage]) -> Weights:
-        """What the stages that ran count in the score."""
+    def weights(self, config: Config, stages: Sequence[Stage], linked: bool | None = None) -> Weights:
+        """What the stages that ran count in the score; `linked`: whether heat came over links, if the caller knows."""
         ran = {stage.name for stage in stages if stage.ran}
         try:
             row = reranker_row(config.rerank, self._root)
         except (ModelError, ConsentNeeded):  # said by its stage; the others still have weights
             row = reranker_row(Rerank())
-        link = "graph" in ran and self._heat.came_over_links()
-        return weights(config.scoring, row, rerank="rerank" in ran, graph="graph" in ran, link=link)
+        if linked is None:
+            linked = "graph" in ran and self.heat.came_over_links()
+        return weights(config.scoring, row, rerank="rerank" in ran, graph="graph" in ran, link=linked)
 
     def rank(self, chosen: Weights) -> list[tuple[Any, ...]]:
         """All candidates, best first: chunk id, file, score, the parts of the score (types.Parts) and the headings."""
         return self.store.rows(_SEARCH.rank, keep_plan=True, **asdict(chosen))
-
-    def _vector_weight(self, fusion: Fusion) -> float:
-        """A keyword leg that knows hardly a word of the query, one in another language say, counts for less."""
-        return 1 - (1 - fusion.vector_weight) * min(1.0, self._coverage / _FULL_COVERAGE)
 
     def _fetch_cosines(self, wanted: Statement, **parameters: Any) -> None:
         """The cosines that a stage needs and the vector index did not find; a scan found all."""
