@@ -37,6 +37,7 @@ RESULT = pa.schema(
         ("fused", pa.float64()),
         ("heat", pa.float64()),
         ("link", pa.float64()),
+        ("second", pa.float64()),
         ("rerank", pa.float64()),
         ("logit", pa.float64()),
         ("stale", pa.bool_()),
@@ -108,17 +109,26 @@ def search(
     rerank: bool | None = None,
     graph: bool = True,
     lexical: bool = True,
+    deep: bool = False,
     paths: Sequence[str] = (),
     kinds: Sequence[str] = (),
     hnsw: bool | None = None,
 ) -> pa.Table:
     """The best chunks for `query`, best first, one a row, with the columns of `RESULT`; no row: nothing is relevant.
 
-    `None` leaves a choice to the settings; `paths` (globs of the corpus) and `kinds` (of files) restrict the search.
+    `None` leaves a choice to the settings; `deep` searches again with what the first hit says; `paths` (globs of the
+    corpus) and `kinds` (of files) restrict the search.
     A stage that cannot run is a warning. Models stay loaded, and a newly published index is seen.
     """
     options = Options(
-        top=top, rerank=rerank, graph=graph, lexical=lexical, paths=tuple(paths), kinds=tuple(kinds), hnsw=hnsw
+        top=top,
+        rerank=rerank,
+        graph=graph,
+        lexical=lexical,
+        deep=deep,
+        paths=tuple(paths),
+        kinds=tuple(kinds),
+        hnsw=hnsw,
     )
     with _lock:
         answer = _searcher(_corpus(path)).search(query, options)

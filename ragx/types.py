@@ -122,7 +122,7 @@ class Step:
 class Trace:
     """The way on which most of a chunk's heat came to it: which `share` of it, and the steps from the seed on.
 
-    `part`: "heat" or "link", as in Parts.
+    `part`: "heat", "link" or "second", as in Parts.
     """
 
     part: str
@@ -132,7 +132,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Parts:
-    """A score's parts. vector, lexical, fused, heat, link, rerank: in [0, 1], unweighted. None: no such part."""
+    """A score's parts. All but cosine, bm25 and logit are in [0, 1], unweighted. None: no such part."""
 
     cosine: float | None
     bm25: float | None
@@ -142,6 +142,9 @@ class Parts:
     heat: float | None
     link: float | None
     """Heat that came over explicit links, where the rule keeps it apart."""
+
+    second: float | None
+    """What a second search says of it."""
 
     rerank: float | None
     logit: float | None

@@ -76,7 +76,7 @@ JOIN embeddings ON embeddings.id = wanted_vectors.embedding_id;
 DELETE FROM wanted;
 
 -- name: score_keywords
--- The keyword leg: BM25 (Robertson, Zaragoza 2009, with the idf of Lucene, never negative) of every chunk that holds a query term.
+-- The keyword leg: the BM25 of every chunk that holds a query term.
 -- A token of the query counts as often as it stands there. It has a term for each language of the corpus; in a chunk, the best
 -- of them counts.
 INSERT INTO keyword_scores
@@ -95,9 +95,7 @@ matches AS (
         postings.chunk_id,
         max(
             query_terms.occurrences
-            * ln(1 + (corpus.chunk_count - terms.df + 0.5) / (terms.df + 0.5))
-            * postings.tf * ($k1 + 1)
-            / (postings.tf + $k1 * (1 - $b + $b * chunks.term_count / corpus.mean_terms))
+            * bm25(postings.tf, terms.df, chunks.term_count, corpus.chunk_count, corpus.mean_terms, $k1, $b)
         ) AS bm25
     FROM query_terms
     JOIN terms ON terms.id = query_terms.term_id
@@ -124,7 +122,7 @@ words AS (
     GROUP BY query_terms.token
 ),
 weighted AS (
-    SELECT token, df, ln(1 + (chunk_count - df + 0.5) / (df + 0.5)) AS idf FROM words CROSS JOIN corpus
+    SELECT token, df, idf(df, chunk_count) AS idf FROM words CROSS JOIN corpus
 )
 SELECT coalesce(sum(idf ORDER BY token) FILTER (df > 0) / nullif(sum(idf ORDER BY token), 0), 0) FROM weighted;
 
@@ -184,7 +182,8 @@ FROM candidates
 JOIN chunks ON chunks.id = candidates.chunk_id
 JOIN files ON files.id = chunks.file_id
 ORDER BY
-    candidates.fused + $heat_bonus * coalesce(candidates.heat, 0) + $link_bonus * coalesce(candidates.link, 0) DESC,
+    candidates.fused + $heat_bonus * coalesce(candidates.heat, 0) + $link_bonus * coalesce(candidates.link, 0)
+    + $second_bonus * coalesce(candidates.second, 0) DESC,
     candidates.first_stage DESC, candidates.chunk_id
 LIMIT $depth;
 
@@ -198,7 +197,8 @@ INSERT INTO logits SELECT unnest($chunk_ids::BIGINT[]), unnest($logits::DOUBLE[]
 WITH weighted AS (
     SELECT
         *,
-        $gamma * fused + $beta * coalesce(heat, 0) + $beta_link * coalesce(link, 0) + $alpha * coalesce(rerank, 0) AS score,
+        $gamma * fused + $beta * coalesce(heat, 0) + $beta_link * coalesce(link, 0) + $alpha * coalesce(rerank, 0)
+        + $beta_second * coalesce(second, 0) AS score,
         logit IS NOT NULL AS read
     FROM candidates
 ),
@@ -219,7 +219,8 @@ bounded AS (
 )
 SELECT
     bounded.chunk_id, files.path, bounded.score, bounded.cosine, bounded.bm25,
-    bounded.vector, bounded.lexical, bounded.fused, bounded.heat, bounded.link, bounded.rerank, bounded.logit, chunks.headings
+    bounded.vector, bounded.lexical, bounded.fused, bounded.heat, bounded.link, bounded.second, bounded.rerank, bounded.logit,
+    chunks.headings
 FROM bounded
 JOIN chunks ON chunks.id = bounded.chunk_id
 JOIN files ON files.id = chunks.file_id

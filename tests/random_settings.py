@@ -9,7 +9,8 @@ from ragx.config.settings import SETTINGS, Setting
 
 QUERY_SETTINGS = [
     row for row in SETTINGS.values()
-    if row.rule.effect == "query" and row.section in ("keyword", "graph", "traversal", "fusion", "scoring", "rerank")
+    if row.rule.effect == "query"
+    and (row.section in ("keyword", "graph", "traversal", "fusion", "scoring", "rerank") or row.name == "query.second")
 ]  # fmt: skip
 
 

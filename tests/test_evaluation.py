@@ -182,6 +182,7 @@ def random_options(rng: random.Random) -> Options:
         top=1000,
         vector=rng.random() < 0.8,
         lexical=rng.random() < 0.8,
+        deep=rng.random() < 0.3,
         graph=rng.random() < 0.6,
         rerank=rng.choice([True, False, None]),
         hops=rng.choice([None, None, 0, 2]),

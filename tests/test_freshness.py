@@ -17,7 +17,7 @@ from ragx.store import Store, create_building
 from ragx.types import Answer, Context, FileHit, Hit, Lines, Parts
 
 NOTE = "# Bees\n\nA hive swarms in May.\n\n# Sheep\n\nShorn in June.\n"
-NO_PARTS = Parts(None, None, None, None, 0.0, None, None, None, None)
+NO_PARTS = Parts(None, None, None, None, 0.0, None, None, None, None, None)
 
 
 class Corpus:

@@ -69,8 +69,8 @@ def test_the_classic_rule_follows_links_too_and_says_so(tmp_path: Path) -> None:
 
 def test_where_no_link_was_followed_its_weight_goes_to_the_other_parts() -> None:
     row = reranker_row(Config().rerank)
-    with_links = weights(Scoring(), row, rerank=False, graph=True, link=True)
-    without = weights(Scoring(), row, rerank=False, graph=True, link=False)
+    with_links = weights(Scoring(), row, rerank=False, graph=True, link=True, second=False)
+    without = weights(Scoring(), row, rerank=False, graph=True, link=False, second=False)
     assert without.beta_link == 0 < with_links.beta_link
     assert without.beta + without.gamma == pytest.approx(1)
     assert without.beta / without.gamma == pytest.approx(with_links.beta / with_links.gamma)

@@ -240,10 +240,11 @@ def check_rank(store: Store, pool: dict[int, float], heat: dict[tuple[int, str],
     chosen = rng.choice([(0.2, 0.1, 0.1, 0.6), (1.0, 0.0, 0.0, 0.0), (0.0, 0.2, 0.3, 0.5), (0.5, 0.5, 0.0, 0.0)])
     alpha, beta, beta_link, gamma = chosen
     depth = rng.randint(1, 30)
-    shortlist = [row[0] for row in store.rows(SEARCH.shortlist, depth=depth, heat_bonus=0.15, link_bonus=0.25)]
+    bonus = {"heat_bonus": 0.15, "link_bonus": 0.25, "second_bonus": 0.1}
+    shortlist = [row[0] for row in store.rows(SEARCH.shortlist, depth=depth, **bonus)]
     logits = {chunk: rng.choice([-5.0, 0.0, 3.0]) for chunk in shortlist} if alpha else {}
     store.run(SEARCH.add_logits, chunk_ids=list(logits), logits=list(logits.values()))
-    ranked = store.rows(SEARCH.rank, alpha=alpha, beta=beta, beta_link=beta_link, gamma=gamma)
+    ranked = store.rows(SEARCH.rank, alpha=alpha, beta=beta, beta_link=beta_link, beta_second=0.0, gamma=gamma)
     assert {row[0] for row in ranked} == set(pool)
     if not pool:
         return
@@ -279,7 +280,7 @@ def test_an_empty_index_has_no_candidates(tmp_path: Path) -> None:
         store.run(SEARCH.scan_vectors, vector="[1.0, 0.0, 0.0]", scoped=False)
         store.run(SEARCH.score_keywords, tokens=[0], term_ids=[1], counts=[1], k1=1.2, b=0.75, scoped=False)
         store.run(SEARCH.fuse, top=100, method="convex", vector_weight=0.6, rrf_k=60)
-        assert store.rows(SEARCH.rank, alpha=0.2, beta=0.1, beta_link=0.1, gamma=0.6) == []
+        assert store.rows(SEARCH.rank, alpha=0.2, beta=0.1, beta_link=0.1, beta_second=0.0, gamma=0.6) == []
 
 
 def test_a_file_is_not_better_for_being_cut_into_more_chunks() -> None:

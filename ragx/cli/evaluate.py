@@ -17,7 +17,7 @@ def evaluate(
             "--config",
             metavar="NAME",
             show_default=False,
-            help="Only this configuration: lexical, baseline, hybrid, graph, rerank or full. May be repeated.",
+            help="Only this configuration: lexical, baseline, hybrid, graph, deep, rerank or full. May be repeated.",
         ),
     ] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Show each query; the JSON always does.")] = False,

@@ -55,6 +55,9 @@ def query(
             help="Reformulate the question by an LLM (not built yet).  [default: expansion.enabled]",
         ),
     ] = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Search a second time, with what the first hit says (see query.second).")
+    ] = False,
     after_context: Annotated[
         int | None,
         typer.Option(
@@ -129,6 +132,7 @@ def query(
         rerank=rerank,
         lexical=not no_lexical,
         expand=expand,
+        deep=deep,
         hops=hops,
         hnsw=hnsw,
         explain=explain,

@@ -179,6 +179,7 @@ class Scoring:
     alpha_rerank: float | None = _setting(None, "weight of the cross-encoder", low=0, high=1)
     beta_heat: float | None = _setting(None, "weight of the heat", low=0, high=1)
     beta_link: float | None = _setting(None, "weight of the heat that comes over links (additive)", low=0, high=1)
+    beta_second: float = _setting(0.08, "weight of what a second search finds", low=0, high=1)
     gamma_vector: float | None = _setting(None, "weight of the fused first stage", low=0, high=1)
 
 
@@ -252,6 +253,11 @@ class Query:
     top: int = _setting(8, "results", low=1, high=1000)
     max_chunk_chars: int = _setting(
         1200, "characters of a chunk, and of each line around it, in the JSON", low=1, high=1_000_000
+    )
+    second: str = _setting(
+        "feedback",
+        "what --deep looks for: feedback: the first hit's strongest terms; embedding: the question and its beginning",
+        choices=("feedback", "embedding"),
     )
     fold: bool = _setting(True, "print texts that are the same, or nearly so, once, and say where else they are")
     fold_cosine: float = _setting(0.97, "from which cosine on two texts are nearly the same", low=0.5, high=1)

@@ -93,9 +93,9 @@ def _scaled(legs: Legs, retrieved: Chunks, weight: float) -> Floats:
 
 
 def _min_max(values: Floats, scale: Floats) -> Floats:
-    """Values that are all equal carry no order and count fully."""
+    """Values that are all equal carry no order and count fully, but what is less than they."""
     low, high = scale.min(initial=np.inf), scale.max(initial=-np.inf)
-    return (values - low) / (high - low) if high > low else np.ones(len(values))
+    return (values - low) / (high - low) if high > low else np.where(values < low, 0.0, 1.0)
 
 
 def _share(heat: Floats) -> Floats:

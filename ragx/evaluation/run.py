@@ -27,6 +27,8 @@ class Configuration:
     name: str
     help: str
     options: Options
+    by_name: bool = False
+    """Whether it is measured only where it is named."""
 
 
 CONFIGURATIONS = (
@@ -34,6 +36,12 @@ CONFIGURATIONS = (
     Configuration("baseline", "vector leg alone", Options(lexical=False, graph=False, rerank=False, expand=False)),
     Configuration("hybrid", "both legs, fused", Options(graph=False, rerank=False, expand=False)),
     Configuration("graph", "fused, with heat over the graph", Options(rerank=False, expand=False)),
+    Configuration(
+        "deep",
+        "graph, with a second search; only where it is named",
+        Options(deep=True, rerank=False, expand=False),
+        by_name=True,
+    ),
     Configuration("rerank", "fused, with the cross-encoder", Options(graph=False, rerank=True, expand=False)),
     Configuration("full", "all that the settings turn on: what `ragx query` does", Options()),
 )
@@ -174,7 +182,7 @@ def _chosen(names: Iterable[str]) -> list[Configuration]:
     known = [each.name for each in CONFIGURATIONS]
     if unknown := sorted(wanted.difference(known)):
         raise UsageError(f"no configuration is called {unknown[0]}", f"there are: {', '.join(known)}")
-    return [each for each in CONFIGURATIONS if not wanted or each.name in wanted]
+    return [each for each in CONFIGURATIONS if each.name in wanted or not (wanted or each.by_name)]
 
 
 def _measured(name: str, outcomes: Sequence[Outcome], rankings: Sequence[Ranking]) -> Measured:

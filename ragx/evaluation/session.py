@@ -133,15 +133,29 @@ class Trial:
         )
         graph = run(
             "graph",
-            (fusion.inputs, options.graph, options.hops, config.traversal, config.graph),
+            # It makes room for the second search too.
+            (
+                fusion.inputs,
+                options.graph,
+                options.hops,
+                config.traversal,
+                config.graph,
+                options.deep,
+                config.query.second,
+            ),
             lambda: searcher.spread(config, options),
+        )
+        second = run(
+            "second",
+            (graph.inputs,),
+            lambda: searcher.search_again(query, config, options),
         )
         rerank = run(
             "rerank",
-            (graph.inputs, options.rerank, config.rerank),
+            (second.inputs, options.rerank, config.rerank),
             lambda: searcher.rerank(query, config, options),
         )
-        ran = (expansion, vector, keyword, fusion, graph, rerank)
+        ran = (expansion, vector, keyword, fusion, graph, second, rerank)
         stages = tuple(held.stage for held in ran)
         started = time.process_time()
         hits = tuple(searcher.rank(searcher.weights(config, stages)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 _DECIMALS = 6
-_PARTS = ("vector", "lexical", "fused", "heat", "link", "rerank")
+_PARTS = ("vector", "lexical", "fused", "heat", "link", "second", "rerank")
 
 
 def query_document(answer: Answer, config: Config) -> Document:

@@ -112,6 +112,8 @@ def _parts(hit: Hit, answer: Answer) -> Iterator[str]:
     yield _weighed("fused", parts.fused, answer)
     yield _weighed("heat", parts.heat, answer)
     yield _weighed("link", parts.link, answer)
+    if parts.second is not None:
+        yield _weighed("second", parts.second, answer)
     rerank = _weighed("rerank", parts.rerank, answer)
     yield rerank if parts.logit is None else f"{rerank}  (logit {parts.logit:.2f})"
 
@@ -131,7 +133,7 @@ def _way(trace: Sequence[Step], view: View) -> str:
     """`seed -> kind weight -> chunk`, as often as the heat went on."""
     way = _place(trace[0], view)
     for step in trace[1:]:
-        edge = f"{visible(step.kind or 'edge')} {_or_none(step.weight, 2)}"
+        edge = visible(step.kind or "edge") + ("" if step.weight is None else f" {step.weight:.2f}")
         way += f" -> {edge} -> {_place(step, view)}"
     return way
 

@@ -41,6 +41,10 @@ class Heat:
         parameters = self.prepare(config, hops, scoped=scoped)
         fetch(_HEAT.wanted_by_graph, **parameters)
         self._store.run(_HEAT.spread_heat, keep_plan=True, explain=explain, **parameters)
+        self.admit(config, vector_weight)
+
+    def admit(self, config: Config, vector_weight: float) -> None:
+        """What has heat and is not in the pool joins it."""
         self._store.run(_HEAT.admit_heated, keep_plan=True, method=config.fusion.method, vector_weight=vector_weight)
 
     def came_over_links(self) -> bool:

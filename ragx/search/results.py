@@ -69,7 +69,7 @@ def _traces(store: Store, chunk_ids: Sequence[int]) -> dict[int, tuple[Trace, ..
     traces: dict[int, tuple[Trace, ...]] = {}
     for chunk_id, part, path, kinds, share in ways:
         ends = zip(pairwise(path), kinds, strict=True)
-        edges: list[tuple[Any, ...]] = [(None, None), *((kind, weights[*pair, kind]) for pair, kind in ends)]
+        edges: list[tuple[Any, ...]] = [(None, None), *((kind, weights.get((*pair, kind))) for pair, kind in ends)]
         steps = (Step(at, *places[at], *edge) for at, edge in zip(path, edges, strict=True))
         traces[chunk_id] = (*traces.get(chunk_id, ()), Trace(part, share, tuple(steps)))
     return traces

@@ -19,8 +19,9 @@ from ragx.search.relevance import is_relevant
 from ragx.search.reranking import foreign_language, passage
 from ragx.search.results import describe, rank_files
 from ragx.search.scope import set_scope
+from ragx.search.second import search_again
 from ragx.search.vector_index import VectorIndex
-from ragx.search.weights import HEAT_BONUS, LINK_BONUS, Weights, vector_weight, weights
+from ragx.search.weights import HEAT_BONUS, LINK_BONUS, SECOND_BONUS, Weights, vector_weight, weights
 from ragx.store import FINISH, INCOMPLETE, Statement, Store, is_complete, statements
 from ragx.store.ids import stable_id
 from ragx.text import VERSION as TERMS_VERSION
@@ -43,6 +44,7 @@ class Options:
     vector: bool = True
     lexical: bool = True
     expand: bool | None = None
+    deep: bool = False
     hops: int | None = None
     hnsw: bool | None = None
     explain: bool = False
@@ -95,7 +97,13 @@ class Searcher:
             self.keyword_leg(query, tokens, config, options),
         ]
         while True:
-            stages = [*legs, self.fuse(config), self.spread(config, options), self.rerank(query, config, options)]
+            stages = [
+                *legs,
+                self.fuse(config),
+                self.spread(config, options),
+                self.search_again(query, config, options),
+                self.rerank(query, config, options),
+            ]
             chosen = self.weights(config, stages)
             ranked = self.rank(chosen)
             groups = fold(self.store, ranked, config.query.fold_cosine) if folds else [Group(row) for row in ranked]
@@ -114,6 +122,7 @@ class Searcher:
                 "rerank": chosen.alpha,
                 "heat": chosen.beta,
                 "link": chosen.beta_link,
+                "second": chosen.beta_second,
                 "fused": chosen.gamma,
             },
             relevant=bool(ranked)
@@ -222,6 +231,25 @@ class Searcher:
         )
         return Stage("graph", True, config.traversal.preset)
 
+    def search_again(self, query: str, config: Config, options: Options) -> Stage:
+        """What the first hit leads to; it joins the pool."""
+        if not options.deep:
+            return Stage("second", False, "off")
+        try:
+            stage = search_again(
+                self.store,
+                config.query.second,
+                query,
+                config.keyword,
+                self.load_embedder,
+                self._fetch_cosines,
+                scoped=self._scoped,
+            )
+        except ModelError as error:
+            return self._skip("second", f"{error.message}; {error.hint}")
+        self.heat.admit(config, vector_weight(config.fusion, self.coverage))
+        return stage
+
     def rerank(self, query: str, config: Config, options: Options) -> Stage:
         """What the cross-encoder says of the best of the pool."""
         self.store.run(_SEARCH.clear_logits, keep_plan=True)
@@ -233,7 +261,7 @@ class Searcher:
         except ModelError as error:
             return self._skip("rerank", f"{error.message}; {error.hint}")
         depth = config.rerank.depth or row.depth
-        bonus = {"heat_bonus": HEAT_BONUS, "link_bonus": LINK_BONUS}
+        bonus = {"heat_bonus": HEAT_BONUS, "link_bonus": LINK_BONUS, "second_bonus": SECOND_BONUS}
         shortlist = self.store.rows(_SEARCH.shortlist, keep_plan=True, depth=depth, **bonus)
         stage, logits = self.read(query, row, [columns for _, *columns in shortlist])
         if stage.ran:
@@ -263,7 +291,14 @@ class Searcher:
             row = reranker_row(Rerank())
         if linked is None:
             linked = "graph" in ran and self.heat.came_over_links()
-        return weights(config.scoring, row, rerank="rerank" in ran, graph="graph" in ran, link=linked)
+        return weights(
+            config.scoring,
+            row,
+            rerank="rerank" in ran,
+            graph="graph" in ran,
+            link=linked,
+            second="second" in ran,
+        )
 
     def rank(self, chosen: Weights) -> list[tuple[Any, ...]]:
         """All candidates, best first: chunk id, file, score, the parts of the score (types.Parts) and the headings."""

@@ -9,7 +9,9 @@ from ragx.models import RerankerRow
 
 HEAT_BONUS = 0.15
 LINK_BONUS = 0.25
-"""What all heat, and all heat over links, add to a fused score of 0 to 1 in the order in which chunks are reranked."""
+SECOND_BONUS = 0.1
+"""What all heat, all heat over links and the second search's best add to a fused score of 0 to 1 in the order in which
+chunks are reranked."""
 
 # Measured on five collections: any share below this one leaves queries in the corpus's own language as they are.
 _FULL_COVERAGE = 0.3
@@ -17,11 +19,12 @@ _FULL_COVERAGE = 0.3
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of cross-encoder, heat, heat over links and first stage; they sum to 1."""
+    """Weights of cross-encoder, heat, heat over links, second search and first stage; they sum to 1."""
 
     alpha: float
     beta: float
     beta_link: float
+    beta_second: float
     gamma: float
 
 
@@ -55,16 +58,17 @@ def traversal_parameters(config: Config, hops: int | None, unrelated: float | No
     }
 
 
-def weights(scoring: Scoring, row: RerankerRow, *, rerank: bool, graph: bool, link: bool) -> Weights:
+def weights(scoring: Scoring, row: RerankerRow, *, rerank: bool, graph: bool, link: bool, second: bool) -> Weights:
     """The weights of the parts that a query's scores have, normalised; the first stage's alone where none counts."""
     alpha = (row.alpha if scoring.alpha_rerank is None else scoring.alpha_rerank) if rerank else 0.0
     beta = (row.beta if scoring.beta_heat is None else scoring.beta_heat) if graph else 0.0
     beta_link = (row.beta_link if scoring.beta_link is None else scoring.beta_link) if link else 0.0
     gamma = row.gamma if scoring.gamma_vector is None else scoring.gamma_vector
-    total = alpha + beta + beta_link + gamma
+    beta_second = scoring.beta_second if second else 0.0
+    total = alpha + beta + beta_link + beta_second + gamma
     if not total:
-        return Weights(0.0, 0.0, 0.0, 1.0)
-    return Weights(alpha / total, beta / total, beta_link / total, gamma / total)
+        return Weights(0.0, 0.0, 0.0, 0.0, 1.0)
+    return Weights(alpha / total, beta / total, beta_link / total, beta_second / total, gamma / total)
 
 
 def vector_weight(fusion: Fusion, coverage: float) -> float:
