@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,16 +117,25 @@ def test_an_unknown_metric_is_refused(root: Path, queries: list[JudgedQuery]) ->
         tuned(root, queries, "map")
 
 
-def searched(seed: int, gain: float, count: int = 100) -> Descent:
-    """A search on made-up metrics: noise, and a gain with one value of a setting and a loss with another."""
+def one_gain_and_one_loss(at: dict[str, Any]) -> float:
+    return float(at["scoring.beta_heat"] == 0.2) - float(at["fusion.method"] == "rrf")
+
+
+def searched(
+    seed: int,
+    gain: float,
+    effect: Callable[[dict[str, Any]], float] = one_gain_and_one_loss,
+    *,
+    count: int = 100,
+    deviation: float = 0.1,
+) -> Descent:
+    """A search on made-up metrics: noise, and `gain` times what settings effect."""
 
     def measure(points: Sequence[Point], advance: Callable[[int], None]) -> NDArray[np.float64]:
         rows = []
         for point in points:
-            at = dict(zip(names(), point, strict=True))
-            noise = np.random.default_rng([seed, *map(ord, str(point))]).normal(0, 0.1, count)
-            effect = gain * (at["scoring.beta_heat"] == 0.2) - gain * (at["fusion.method"] == "rrf")
-            rows.append(0.5 + effect + noise)
+            noise = np.random.default_rng([seed, *map(ord, str(point))]).normal(0, deviation, count)
+            rows.append(0.5 + gain * effect(dict(zip(names(), point, strict=True))) + noise)
         return np.array(rows).reshape(-1, count)
 
     return descend(Config(), KINDS, [f"q{number}" for number in range(count)], measure, Silent())
@@ -145,6 +155,18 @@ def test_noise_looks_better_on_the_queries_searched_and_seldom_on_unseen_ones() 
     gains = [searched(seed, 0.0) for seed in range(20)]
     assert sum((each.fitted - each.before).mean() > 0.01 for each in gains) >= 15
     assert sum(bootstrap((each.unseen - each.before)[:, None])[0].low > 0 for each in gains) <= 3
+
+
+def test_what_gains_nothing_beside_a_later_find_is_put_back() -> None:
+    def effect(at: dict[str, Any]) -> float:
+        return 2.0 if at["scoring.gamma_vector"] == 0.3 else float(at["fusion.vector_weight"] == 0.9)
+
+    found = searched(1, 0.2, effect, deviation=0)
+    changed = [
+        {name: value for name, value, before in zip(names(), point, found.start, strict=True) if value != before}
+        for point in (found.best, *(point for _, point in found.folds))
+    ]
+    assert changed == [{"scoring.gamma_vector": 0.3}] * 6
 
 
 def test_folds_keep_equal_texts_together_and_do_not_depend_on_the_order() -> None:

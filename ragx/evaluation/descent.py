@@ -92,6 +92,14 @@ def _points(
             ]
         if points == before:
             break
+    # What was found first may be worth nothing beside what was found later.
+    progress.stage("putting back what gains nothing", len(GRID) * trials.queries, "steps")
+    for at in range(len(GRID)):
+        without = [(*point[:at], start[at], *point[at + 1 :]) for point in points]
+        trials.run(without, progress)
+        points = [
+            _better(trials, mask, simpler, [point]) for mask, simpler, point in zip(masks, without, points, strict=True)
+        ]
     return points
 
 
