@@ -106,6 +106,25 @@ class Reranker(Protocol):
         ...
 
 
+class Chat(Protocol):
+    """A language model that answers in text."""
+
+    @property
+    def model(self) -> str: ...
+
+    def ask(self, task: str, text: str) -> str:
+        """The answer to `text` under the instructions of `task`, without the model's thinking; never empty."""
+        ...
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What a chat model made of a query: other wordings, and a passage that might answer it; "": none."""
+
+    variants: tuple[str, ...] = ()
+    passage: str = ""
+
+
 @dataclass(frozen=True)
 class Step:
     """A chunk on the way of the heat, and the edge that led to it; the seed has none."""
@@ -233,10 +252,40 @@ class CommunityHit:
     number: int
     size: int
     name: str
+    title: str
+    """What a chat model calls it, and `summary` what it says of it; empty: none was asked."""
+
+    summary: str
     content_hash: str
     terms: tuple[str, ...]
     score: float
     hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A passage that an answer in words cites as `[number]`."""
+
+    number: int
+    chunk_id: int
+    file: str
+    line_start: int
+    line_end: int
+
+
+@dataclass(frozen=True)
+class Written:
+    """An answer in words by a chat model, with the sources that it cites, each of which it was shown.
+
+    Not `supported`: it cites none, and may be made up.
+    """
+
+    text: str
+    sources: tuple[Source, ...]
+
+    @property
+    def supported(self) -> bool:
+        return bool(self.sources)
 
 
 @dataclass(frozen=True)
@@ -262,6 +311,12 @@ class Answer:
 
     terms: frozenset[str]
     """The query's terms as the keyword index spells them, for marking words in a snippet."""
+
+    expansion: Expansion = Expansion()
+    """What was searched for besides the query."""
+
+    written: Written | None = None
+    """In words, where that was asked for and could be had."""
 
 
 @dataclass(frozen=True)
@@ -291,6 +346,8 @@ class IndexReport:
     texts_reused: int = 0
     edges_total: int = 0
     communities_total: int = 0
+    communities_described: int = 0
+    """By a chat model, in this run."""
     warnings: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -309,6 +366,7 @@ class IndexReport:
             "texts_reused": self.texts_reused,
             "edges_total": self.edges_total,
             "communities_total": self.communities_total,
+            "communities_described": self.communities_described,
         }
 
 

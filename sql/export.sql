@@ -36,4 +36,4 @@ SELECT chunk_id, community FROM communities ORDER BY chunk_id;
 
 -- name: export_community_labels
 -- What each is about.
-SELECT community, size, name, terms, chunk_id, headings, content_hash FROM community_labels ORDER BY community;
+SELECT community, size, name, terms, chunk_id, headings, content_hash, title, summary FROM v_community_labels ORDER BY community;

@@ -149,6 +149,44 @@ JOIN incoming ON incoming.community = members.community
 JOIN chunks ON chunks.id = members.chunk_id
 ORDER BY members.community;
 
+-- name: untitled_communities
+-- The distinct contents of communities that have no title, largest first, each by one community with what it is about.
+SELECT content_hash, any_value(community), any_value(terms)
+FROM v_community_labels
+WHERE title = ''
+GROUP BY content_hash
+ORDER BY min(community);
+
+-- name: key_texts
+-- The texts of a community that hold it together most, with the headings above each.
+SELECT chunks.headings, chunks.text, files.path, files.kind
+FROM v_communities
+JOIN chunks ON chunks.id = v_communities.chunk_id
+JOIN files ON files.id = chunks.file_id
+WHERE v_communities.community = $community
+ORDER BY v_communities.strength DESC, v_communities.chunk_id
+LIMIT $most;
+
+-- name: add_title
+-- What a chat model said of a community.
+INSERT INTO community_titles VALUES ($content_hash, $title, $summary, $model);
+
+-- name: take_titles
+-- Those of an attached index file that this one lacks.
+INSERT INTO community_titles
+SELECT content_hash, any_value(title), any_value(summary), any_value(model)
+FROM other.community_titles
+WHERE content_hash NOT IN (SELECT content_hash FROM community_titles)
+GROUP BY content_hash;
+
+-- name: drop_dead_titles
+-- Forgets the titles of communities whose texts are others now.
+DELETE FROM community_titles WHERE content_hash NOT IN (SELECT content_hash FROM community_labels);
+
+-- name: count_untitled
+-- How many communities have no title.
+SELECT count(*) FROM v_community_labels WHERE title = '';
+
 -- name: count_edges
 -- How many edges; each stands in both directions.
 SELECT count(*) // 2 FROM edges;

@@ -69,9 +69,9 @@ ORDER BY path, line, kind, target, heading, chunk_id;
 -- name: list_communities
 -- Communities by number: what they are about, and their files, those with the most chunks by name.
 SELECT
-    community_labels.community, community_labels.size, community_labels.name, community_labels.terms,
-    community_labels.chunk_id, community_labels.content_hash, spread.file_count, spread.paths, spread.chunk_counts
-FROM community_labels
+    labels.community, labels.size, labels.name, labels.title, labels.summary, labels.terms, labels.chunk_id,
+    labels.content_hash, spread.file_count, spread.paths, spread.chunk_counts
+FROM v_community_labels AS labels
 JOIN (
     SELECT
         community,

@@ -168,6 +168,18 @@ COMMENT ON COLUMN community_labels.chunk_id IS 'chunks.id of the member with the
 COMMENT ON COLUMN community_labels.headings IS 'the headings above that chunk, outermost first';
 COMMENT ON COLUMN community_labels.content_hash IS 'md5 of its members'' text hashes in order: the same as long as its texts are';
 
+CREATE TABLE community_titles (
+    content_hash VARCHAR NOT NULL,
+    title VARCHAR NOT NULL,
+    summary VARCHAR NOT NULL,
+    model VARCHAR NOT NULL
+);
+COMMENT ON TABLE community_titles IS 'What a chat model said of communities (`index --describe`); kept as long as their texts are the same';
+COMMENT ON COLUMN community_titles.content_hash IS 'community_labels.content_hash';
+COMMENT ON COLUMN community_titles.title IS 'a few words';
+COMMENT ON COLUMN community_titles.summary IS 'about two sentences';
+COMMENT ON COLUMN community_titles.model IS 'the chat model';
+
 CREATE TABLE terms (
     id BIGINT NOT NULL,
     term VARCHAR NOT NULL,

@@ -272,9 +272,9 @@ gathered AS (
     JOIN communities USING (chunk_id)
     GROUP BY communities.community
 )
-SELECT community, size, name, content_hash, terms, gathered.score, gathered.chunk_ids
+SELECT community, size, name, title, summary, content_hash, terms, gathered.score, gathered.chunk_ids
 FROM gathered
-JOIN community_labels USING (community)
+JOIN v_community_labels USING (community)
 ORDER BY gathered.score DESC, community
 LIMIT $top;
 

@@ -12,6 +12,7 @@ CREATE TEMP TABLE pool (
     chunk_id BIGINT, retrieved BOOLEAN, cosine DOUBLE, bm25 DOUBLE, vector DOUBLE, lexical DOUBLE, fused DOUBLE
 );
 CREATE TEMP TABLE degrees (chunk_id BIGINT, part VARCHAR, leaving DOUBLE, arriving DOUBLE);
+CREATE TEMP TABLE wordings (wording INTEGER, weight DOUBLE, chunk_id BIGINT, place INTEGER);
 CREATE TEMP TABLE heat (
     chunk_id BIGINT, part VARCHAR, heat DOUBLE, hop INTEGER, path BIGINT[], kinds VARCHAR[], share DOUBLE
 );

@@ -64,6 +64,13 @@ LEFT JOIN (
 ) AS inside ON inside.chunk_id = communities.chunk_id;
 COMMENT ON VIEW v_communities IS 'Members of the communities with their place and the sum of their edges inside';
 
+CREATE OR REPLACE VIEW v_community_labels AS
+SELECT
+    community_labels.*, coalesce(community_titles.title, '') AS title, coalesce(community_titles.summary, '') AS summary
+FROM community_labels
+LEFT JOIN community_titles USING (content_hash);
+COMMENT ON VIEW v_community_labels IS 'What each community is about, with the title and summary of a chat model, empty where none was asked';
+
 CREATE OR REPLACE MACRO neighbors_of(chunk) AS TABLE
 SELECT edges.dst AS chunk_id, files.path, chunks.line_start, chunks.line_end, edges.kind, edges.weight, edges.outward
 FROM edges

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server on loopback that fails as real ones do, one fault a request, as it is told."""
+"""An OpenAI-compatible server of embeddings and chat that fails as real ones do, one fault a request, as it is told."""
 
 import hashlib
 import json
@@ -14,6 +14,7 @@ from typing import Any
 
 DIMENSION = 16
 MODEL = "test-embed"
+CHAT = "chat-model"
 HTML = b"<!DOCTYPE html><html><body>Hello</body></html>"
 
 
@@ -33,6 +34,11 @@ class Request:
     body: dict[str, Any]
 
 
+def silent(task: str, text: str) -> str:
+    """A chat model that has nothing to say."""
+    return ""
+
+
 @dataclass
 class Server:
     """Answers well, but for `plan`, the names of faults by request ("" for none), and `always` after that."""
@@ -41,7 +47,9 @@ class Server:
     always: str = ""
     weights: str = ""
     dimension: int = DIMENSION
-    models: tuple[str, ...] = ("chat-model", MODEL)
+    models: tuple[str, ...] = (CHAT, MODEL)
+    says: Callable[[str, str], Any] = silent
+    """What the chat model answers to a task and a text: its content, or the whole message."""
     delays: Callable[[], float] = lambda: 0.0
     requests: list[Request] = field(default_factory=list)
     most_at_once: int = 0
@@ -87,6 +95,11 @@ class Server:
         """All texts that were sent, in the order in which they came."""
         return [text for request in self.requests for text in request.texts]
 
+    @property
+    def asked(self) -> list[str]:
+        """What the chat model was asked, in the order in which it came, without its tasks."""
+        return [request.body["messages"][-1]["content"] for request in self.requests if "messages" in request.body]
+
     def next_fault(self) -> str:
         with self.lock:
             return self.plan.pop(0) if self.plan else self.always
@@ -125,11 +138,22 @@ class Handler(BaseHTTPRequestHandler):
         finally:
             with server.lock:
                 server.at_once -= 1
-        entries = [
+        if fault:
+            FAULTS[fault](self, self.entries(texts))
+        elif self.path.endswith("/chat/completions"):
+            said = server.says(*(message["content"] for message in body["messages"]))
+            message = said if isinstance(said, dict) else {"role": "assistant", "content": said}
+            finish = message.pop("finish_reason", "stop")
+            self.send(200, {"choices": [{"index": 0, "message": message, "finish_reason": finish}]})
+        else:
+            self.send(200, {"object": "list", "data": self.entries(texts)})
+
+    def entries(self, texts: list[str]) -> list[dict[str, Any]]:
+        server = self.server_of
+        return [
             {"object": "embedding", "index": i, "embedding": vector(text, server.weights, server.dimension)}
             for i, text in enumerate(texts)
         ]
-        FAULTS[fault](self, entries) if fault else self.send(200, {"object": "list", "data": entries})
 
     def send(self, status: int, value: Any, **headers: str) -> None:
         content = value if isinstance(value, bytes) else json.dumps(value).encode()
@@ -205,6 +229,14 @@ FAULTS: dict[str, Callable[[Handler, Any], None]] = {
     "429 wait a day": _status(429, Retry_After="86400"),
     "429 date": lambda handler, _: handler.send(429, b"", Retry_After=formatdate(time.time() + 2, usegmt=True)),
     "500": _status(500),
+    "no max_tokens": _status(
+        400,
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    ),
+    "no temperature": _status(400, "Unsupported value: 'temperature' does not support 0 with this model."),
+    "no choices": _answer(lambda entries: {"choices": []}),
+    "no message": _answer(lambda entries: {"choices": [{"text": "hello"}]}),
+    "a list": _answer(lambda entries: ["hello"]),
     "502 html": lambda handler, _: handler.send(502, HTML, Content_Type="text/html"),
     "503": _status(503),
     "redirect": lambda handler, _: handler.send(307, b"", Location="http://127.0.0.1:9/v1/embeddings"),

@@ -23,9 +23,11 @@ from ragx.types import (
     Lines,
     Parts,
     Skipped,
+    Source,
     Stage,
     Step,
     Trace,
+    Written,
 )
 
 HASH = "bd36ca8bf7ef9f5aecd6e89ac8b18c6b"
@@ -153,9 +155,28 @@ ANSWER = Answer(
 
 COMMUNITIES = (
     CommunityHit(
-        3, 1204, "backup, restore, dump", HASH, ("backup", "restore", "dump", "night"), 1.48123456, ANSWER.hits[:2]
+        3,
+        1204,
+        "backup, restore, dump",
+        "Backups and dumps",
+        "How dumps are made. How they are restored.",
+        HASH,
+        ("backup", "restore", "dump", "night"),
+        1.48123456,
+        ANSWER.hits[:2],
     ),
-    CommunityHit(0, 1, "", HASH, (), 0.0, ANSWER.hits[2:]),
+    CommunityHit(0, 1, "", "", "", HASH, (), 0.0, ANSWER.hits[2:]),
+)
+
+WRITTEN = replace(
+    ANSWER,
+    written=Written(
+        "A dump is written each night [1].\nTo restore it, stop the server first [1, 2].\x1b[2J",
+        (
+            Source(1, 5233657954427259, "docs/backup guide.md", 12, 19),
+            Source(2, 8051341570342942, "src/vault.py", 1, 8),
+        ),
+    ),
 )
 
 WITH_CONTEXT = replace(

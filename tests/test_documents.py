@@ -16,7 +16,7 @@ from ragx.config.settings import Query
 from ragx.render.documents import files_document, global_document, index_document, query_document, status_document
 from ragx.render.graphemes import boundary, clusters
 from ragx.types import Answer, IndexReport
-from tests.rendered import ANSWER, COMMUNITIES, REPORT, STATUS, WITH_CONTEXT, golden, valid
+from tests.rendered import ANSWER, COMMUNITIES, REPORT, STATUS, WITH_CONTEXT, WRITTEN, golden, valid
 
 FAMILY = "👨\u200d👩\u200d👧"
 SCHEMAS = sorted(entry.name for entry in (files("ragx") / "schemas").iterdir())
@@ -39,6 +39,7 @@ def first_text(text: str, characters: int) -> tuple[str, bool]:
         ("query_context.json", query_document(WITH_CONTEXT, limited(30))),
         ("files.json", files_document(ANSWER, 2)),
         ("global.json", global_document(ANSWER, COMMUNITIES, limited(200))),
+        ("global_answer.json", global_document(WRITTEN, COMMUNITIES[:1], limited(30))),
         ("index.json", index_document(REPORT)),
         ("index_verbose.json", index_document(REPORT, name_files=True)),
         ("status.json", status_document(STATUS)),

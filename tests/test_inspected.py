@@ -59,9 +59,18 @@ FILE = FileView(
 BACKUP = ("backup", "restore", "dump", "night")
 COMMUNITIES = (
     Community(
-        0, 1204, "backup, restore, dump", BACKUP, RESTORED, HASH, 6, (("docs/backup guide.md", 700), (VAULT.file, 3))
+        0,
+        1204,
+        "backup, restore, dump",
+        "Backups \x1b[2J",
+        "How dumps are made.",
+        BACKUP,
+        RESTORED,
+        HASH,
+        6,
+        (("docs/backup guide.md", 700), (VAULT.file, 3)),
     ),
-    Community(1, 1, "", (), EVIL, HASH, 1, ((EVIL.file, 1),)),
+    Community(1, 1, "", "", "", (), EVIL, HASH, 1, ((EVIL.file, 1),)),
 )
 WAY = GraphPath(0.665, RESTORED, (Edge(VAULT, "similar", 0.665, True), EDGES[0], EDGES[2]))
 LINKS = FileLinks(

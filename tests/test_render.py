@@ -21,7 +21,7 @@ from ragx.render.summary import index_text, status_text
 from ragx.render.terminal import View, view, visible
 from ragx.render.text import counted, files_text, global_text, query_text
 from ragx.text import query_terms, terms
-from tests.rendered import ANSWER, COMMUNITIES, REPORT, RESTORE, STATUS, WITH_CONTEXT, golden
+from tests.rendered import ANSWER, COMMUNITIES, REPORT, RESTORE, STATUS, WITH_CONTEXT, WRITTEN, golden
 
 PIPE = View()
 TERMINAL = View(terminal=True, color=True, width=60)
@@ -50,6 +50,7 @@ def marked(text: str, query: str, language: str = "en") -> list[str]:
         ("query_context_terminal.txt", query_text(WITH_CONTEXT, TERMINAL, explain=False)),
         ("global.txt", global_text(ANSWER, COMMUNITIES, PIPE)),
         ("global_terminal.txt", global_text(ANSWER, COMMUNITIES, TERMINAL)),
+        ("global_answer.txt", global_text(WRITTEN, COMMUNITIES, PIPE)),
         ("files.txt", files_text(ANSWER, 3, PIPE)),
         ("files_terminal.txt", files_text(ANSWER, 2, TERMINAL)),
         ("index.txt", index_text(REPORT, PIPE, name_files=False)),

@@ -17,6 +17,7 @@ from ragx.cli import (
     agents,
     config,
     consent,
+    doctor,
     evaluate,
     export,
     index,
@@ -50,7 +51,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (init, index, query, similar, status, inspect, sql_query, export, evaluate, tune, config, agents):
+for command in (
+    init,
+    index,
+    query,
+    similar,
+    status,
+    inspect,
+    sql_query,
+    export,
+    evaluate,
+    tune,
+    config,
+    doctor,
+    agents,
+):
     command.register(app)
 
 

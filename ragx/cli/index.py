@@ -29,6 +29,10 @@ def index(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done to files; write nothing.")] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait while another process is indexing.")] = False,
+    describe: Annotated[
+        bool,
+        typer.Option("--describe", help="Let the chat model of [expansion] name each topic that has no title yet."),
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Name each file added, changed, removed or skipped.")
     ] = False,
@@ -49,7 +53,7 @@ def index(
     from ragx.indexing.run import Options
     from ragx.render import documents, summary, terminal
 
-    options = Options(full=full, keep_vectors=keep_vectors, dry_run=dry_run, wait=wait)
+    options = Options(full=full, keep_vectors=keep_vectors, dry_run=dry_run, wait=wait, describe=describe)
     report = bring_up_to_date(corpus, options, verbose=verbose)
     files = report.files
     empty = not (files.added or files.changed or files.unchanged)

@@ -52,7 +52,7 @@ def query(
         bool | None,
         typer.Option(
             "--expand/--no-expand",
-            help="Reformulate the question by an LLM (not built yet).  [default: expansion.enabled]",
+            help="Search for other wordings by a chat model too.  [default: expansion.enabled]",
         ),
     ] = None,
     deep: Annotated[
@@ -106,6 +106,9 @@ def query(
     overview: Annotated[
         bool, typer.Option("--global", help="Print the topics that the question is about, each with its best chunks.")
     ] = False,
+    written: Annotated[
+        bool, typer.Option("--answer", help="With --global: let the chat model answer from them, with its sources.")
+    ] = False,
     refresh: Annotated[bool, typer.Option("--refresh", help="Bring the index up to date first.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -117,6 +120,8 @@ def query(
         if files_only or explain or any((lines, before_context, after_context, overview and budget)):
             others = "--budget, --files-only" if overview else "--files-only"
             raise UsageError(f"{form} goes with neither {others}, --explain nor lines of context", "ragx query --help")
+    if written and not overview:
+        raise UsageError("--answer goes with --global", "ragx query --help")
     asked = _asked(question)
     corpus = open_corpus(directory)
     first = [_refresh(corpus)] if refresh else []
@@ -154,6 +159,8 @@ def query(
             answer = replace(answer, hits=(), files=())
         found = passages(store, answer.hits, budget) if budget is not None else ()
         communities = rank_communities(store, answer.hits, limit) if overview else ()
+        if written and communities:
+            answer = searcher.write(answer, communities)
     if budget is not None:
         printed = {chunk_id for passage in found for chunk_id in passage.chunk_ids}
         answer = replace(answer, hits=tuple(hit for hit in answer.hits if hit.chunk_id in printed))

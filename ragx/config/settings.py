@@ -224,15 +224,18 @@ class Embeddings:
 
 @dataclass(frozen=True)
 class Expansion:
-    """Reformulations of the question by an LLM."""
+    """The chat model, and what it adds to a question. None is asked unless `model` names one."""
 
-    enabled: bool = _setting(False, "expand each query with one LLM call (not built yet: it only warns)")
+    enabled: bool = _setting(False, "expand each query by one call of the chat model")
+    variants: int = _setting(3, "other wordings of the question that it is asked for", low=1, high=8)
+    hyde: bool = _setting(True, "ask for a passage that might answer the question too, and search for what is like it")
     provider: str = _setting(
         "openai", "openai: any OpenAI-compatible server; ollama: Ollama", choices=("openai", "ollama")
     )
-    model: str = _setting("", "a chat model that the server has")
+    model: str = _setting("", "a chat model that the server has; empty: none is asked")
     base_url: str = _setting(DEFAULT_BASE_URL, _BASE_URL)
     api_key_env: str = _setting("", _API_KEY_ENV)
+    timeout: float = _setting(300.0, "seconds that a server has for an answer", low=0.1, high=3600)
     origin: Origin = field(default=Origin(), compare=False, repr=False)
 
 

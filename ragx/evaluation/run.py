@@ -43,7 +43,7 @@ CONFIGURATIONS = (
         by_name=True,
     ),
     Configuration("rerank", "fused, with the cross-encoder", Options(graph=False, rerank=True, expand=False)),
-    Configuration("full", "all that the settings turn on: what `ragx query` does", Options()),
+    Configuration("full", "all that the settings turn on, without a chat model", Options(expand=False)),
 )
 
 

@@ -123,7 +123,7 @@ class Trial:
         expansion = run(
             "expansion",
             (query, options.expand, config.expansion),
-            lambda: searcher.expand(config, options),
+            lambda: searcher.expand(query, config, options),
         )
         vector, keyword = self._run_legs(config, options)
         fusion = run(

@@ -11,10 +11,21 @@ from typing import Any
 import duckdb
 
 from ragx.errors import IndexUnusable, RagxError
-from ragx.store import INDEX_NAME, Store, create_building, explained, logs, open_building, open_index, statements
+from ragx.store import (
+    INDEX_NAME,
+    Statement,
+    Store,
+    create_building,
+    explained,
+    logs,
+    open_building,
+    open_index,
+    statements,
+)
 from ragx.types import Progress
 
 _INDEX = statements("index")
+_GRAPH = statements("graph")
 
 _ANEW = "building-full"
 _HEADERS = 3 * 4096
@@ -61,12 +72,13 @@ def start(folder: Path, base: Path | None, dimension: int, *, anew: bool) -> Sto
 
 
 def salvage(store: Store, interrupted: list[Path], *, anew: bool, progress: Progress) -> None:
-    """Takes the vectors of runs that did not end.
+    """Takes the vectors of runs that did not end, and the titles of their communities.
 
     A run that makes all vectors anew takes only those that another such run made, whose file outlives other runs.
     """
     for path in interrupted:
         made_anew = path.name.startswith(_ANEW)
+        take_titles(store, path)
         if made_anew or not anew:
             take_vectors(store, path, progress=progress)
         if made_anew == anew:
@@ -76,19 +88,31 @@ def salvage(store: Store, interrupted: list[Path], *, anew: bool, progress: Prog
 def take_vectors(store: Store, path: Path, *, progress: Progress) -> None:
     """Takes the vectors of another index file that this one lacks; warns of one that cannot be read."""
     try:
+        _take(store, path, _INDEX.take_embeddings, _INDEX.take_subchunk_embeddings)
+    except IndexUnusable:
+        if path.stat().st_size > _HEADERS:
+            progress.warn(f"{path.name} cannot be read: what was embedded in it is embedded again")
+
+
+def take_titles(store: Store, path: Path) -> None:
+    """Takes the titles of communities of another index file; what cannot be read has none."""
+    with suppress(IndexUnusable):
+        _take(store, path, _GRAPH.take_titles)
+
+
+def _take(store: Store, path: Path, *statements: Statement) -> None:
+    """Takes rows of another index file, as far as it has such tables; IndexUnusable: it cannot be read."""
+    try:
         with explained(path):
             _attach(store, path)
             try:
-                store.run(_INDEX.take_embeddings)
-                store.run(_INDEX.take_subchunk_embeddings)
+                for statement in statements:
+                    store.run(statement)
             finally:
                 with suppress(duckdb.Error):
                     store.connection.execute("DETACH other")
     except (duckdb.CatalogException, duckdb.BinderException):
-        pass  # ended before it had tables, or is of a version without those of sub-chunks
-    except IndexUnusable:
-        if path.stat().st_size > _HEADERS:
-            progress.warn(f"{path.name} cannot be read: what was embedded in it is embedded again")
+        pass  # ended before it had tables, or is of an earlier version
 
 
 def _attach(store: Store, path: Path) -> None:

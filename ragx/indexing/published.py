@@ -11,6 +11,7 @@ from ragx.indexing.plan import KnownFile, known_files
 from ragx.store import is_complete, is_outdated, open_index, statements
 
 _INDEX = statements("index")
+_GRAPH = statements("graph")
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Published:
     files: dict[str, KnownFile] = field(default_factory=dict)
     graph: TextGraph = field(default_factory=TextGraph.empty)
     chunks: int = 0
+    untitled: int = 0
+    """Communities of which no chat model has said anything."""
     outdated: bool = False
     """An earlier version wrote it: its vectors are taken over, and nothing else."""
     complete: bool = True
@@ -43,4 +46,5 @@ def read_published(folder: Path, config: Config) -> Published:
         if not complete and meta["full_settings"] != settings_with_effect(config, "full"):
             return Published()
         chunks = store.value(_INDEX.count_chunks)
-        return Published(meta, known_files(store), read_text_graph(store), chunks, complete=complete)
+        untitled = store.value(_GRAPH.count_untitled)
+        return Published(meta, known_files(store), read_text_graph(store), chunks, untitled, complete=complete)

@@ -22,6 +22,7 @@ from ragx.graph import (
     read_texts,
 )
 from ragx.indexing import building
+from ragx.indexing.describe import Described, describe_communities
 from ragx.indexing.embed import OwnSentences, embed_chunks, embed_own_sentences, embed_subchunks, second_best_cosine
 from ragx.indexing.ingest import create_staging, drop_files, ingest, settle_terms, touch_files
 from ragx.indexing.languages import unread_languages
@@ -45,12 +46,16 @@ EARLY_TEXTS = 500
 
 @dataclass(frozen=True)
 class Options:
-    """How to run: `full` builds anew, `keep_vectors` re-uses a full build's unchanged texts' vectors all the same."""
+    """How to run: `full` builds anew, `keep_vectors` re-uses a full build's unchanged texts' vectors all the same.
+
+    `describe`: a chat model, where one is set up, gives a title to each community that has none.
+    """
 
     full: bool = False
     keep_vectors: bool = False
     dry_run: bool = False
     wait: bool = False
+    describe: bool = False
 
 
 @dataclass
@@ -92,6 +97,7 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
     vector_settings = settings_with_effect(config, "vectors")
     same_graph = before.meta.get("graph_settings") == graph_settings
     current = plan.empty and same_graph and before.meta.get("vector_settings") == vector_settings
+    current = current and not (options.describe and before.untitled)
     if options.dry_run or current or not (plan.added or before.meta or published.exists()):
         report = IndexReport(
             path=str(published),
@@ -126,6 +132,8 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             progress.warn("the index is of an earlier version: it is built anew, with the vectors that it has")
         if (before.outdated or (options.full and options.keep_vectors)) and published.exists():
             building.take_vectors(store, published, progress=progress)
+        if options.full and published.exists():
+            building.take_titles(store, published)
         with clock.stage("read"):
             store.run(_INDEX.drop_chunk_index)
             create_staging(store)
@@ -184,6 +192,11 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
             progress.stage("finding communities", None, "")
             find_communities(store, config.communities)
             label_communities(store)
+            store.run(_GRAPH.drop_dead_titles)
+        described = Described(0, "")
+        if options.describe:
+            with clock.stage("describe"):
+                described = describe_communities(store, config.expansion, progress)
         with clock.stage("vectors"):
             vector_index = settle_segments(store, config.vectors.hnsw, sentences.ids, progress)
         with clock.stage("publish"):
@@ -206,7 +219,12 @@ def _index(root: Path, folder: Path, config: Config, options: Options, progress:
                 texts_reused=texts_read - embedded,
                 edges_total=store.value(_GRAPH.count_edges),
                 communities_total=store.value(_GRAPH.count_communities),
-                warnings=(*ingested.warnings, *([unread] if unread else [])),
+                communities_described=described.count,
+                warnings=(
+                    *ingested.warnings,
+                    *([unread] if unread else []),
+                    *([f"describe skipped: {described.failure}"] if described.failure else []),
+                ),
             )
             _publish(store, folder, noted, report)
     building.sweep(folder, full=options.full, progress=progress)

@@ -15,12 +15,15 @@ _FILES = 5
 class Community:
     """A community of `size` chunks. `files`: those with the most chunks, and how many; `terms`: most telling first.
 
-    `central`: the chunk with the strongest edges inside it; `content_hash`: the same as long as its texts are.
+    `central`: the chunk with the strongest edges inside it; `content_hash`: the same as long as its texts are; `title`
+    and `summary`: a chat model's, empty where none was asked.
     """
 
     number: int
     size: int
     name: str
+    title: str
+    summary: str
     terms: tuple[str, ...]
     central: Entry
     content_hash: str
@@ -31,13 +34,13 @@ class Community:
 def communities(store: Store) -> tuple[Community, ...]:
     """All communities, largest first."""
     rows = store.rows(_INSPECT.list_communities, most=_FILES)
-    central = entries(store, (chunk_id for _, _, _, _, chunk_id, *_ in rows))
+    central = entries(store, (chunk_id for *_, chunk_id, _, _, _, _ in rows))
     return tuple(
         Community(
-            number, size, name, tuple(terms), central[chunk_id], content_hash, files,
+            number, size, name, title, summary, tuple(terms), central[chunk_id], content_hash, files,
             tuple(zip(paths, counts, strict=True)),
         )
-        for number, size, name, terms, chunk_id, content_hash, files, paths, counts in rows
+        for number, size, name, title, summary, terms, chunk_id, content_hash, files, paths, counts in rows
     )  # fmt: skip
 
 

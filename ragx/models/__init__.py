@@ -6,11 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from ragx.config import model_folder, model_wish, require, settings
+from ragx.errors import ModelError
 from ragx.models import catalogue, local
 from ragx.models.catalogue import EmbedderRow, RerankerRow
-from ragx.types import Embedder, Reranker
+from ragx.types import Chat, Embedder, Reranker
 
-__all__ = ["EmbedderRow", "RerankerRow", "embedder_row", "load_embedder", "load_reranker", "reranker_row"]
+__all__ = [
+    "EmbedderRow",
+    "RerankerRow",
+    "embedder_row",
+    "load_chat",
+    "load_embedder",
+    "load_reranker",
+    "reranker_row",
+]
 
 
 def _silent(message: str) -> None:
@@ -69,6 +78,19 @@ def load_reranker(
 
     row = reranker_row(chosen, root)
     return onnx.OnnxReranker(row, source.locate(row, _folder(chosen, root), announce))
+
+
+def load_chat(chosen: settings.Expansion, *, announce: Callable[[str], None] = _silent) -> Chat:
+    """The chat model of the settings, of which nothing is asked yet; ModelError where they name none.
+
+    ConsentNeeded and ConfigError as `config.server` has them.
+    """
+    if not chosen.model:
+        raise ModelError("no chat model is set up", "ragx config set expansion.model NAME")
+    # An HTTP client that nothing else needs.
+    from ragx.models import chat
+
+    return chat.ServedChat(chosen, announce)
 
 
 def _folder(chosen: settings.Embeddings | settings.Rerank, root: Path) -> Path | None:

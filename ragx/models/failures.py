@@ -87,7 +87,7 @@ def unreachable(server: Server, asking: Asking, error: httpx.HTTPError, timeout:
     if isinstance(error, httpx.TimeoutException):
         return ModelError(
             f"{server.base_url} did not answer within {timeout:g} seconds",
-            "look at the server" + _embeddings(asking, f", or give it longer: SET.timeout {timeout * 2:g}"),
+            f"look at the server, or give it longer: ragx config set {asking.section}.timeout {timeout * 2:g}",
         )
     if isinstance(error, httpx.ConnectError | httpx.ProxyError):
         return ModelError(f"{server.base_url} cannot be reached: {_line(error)}", elsewhere)
@@ -132,7 +132,9 @@ def refused(server: Server, asking: Asking, answer: Answer) -> ModelError:
         return ModelError(message, "try again later" + _embeddings(asking, ", or ask more slowly: SET.concurrency 1"))
     if status == 413:
         return ModelError(message, "send less at once" + _embeddings(asking, ": SET.batch_size 8"))
-    return ModelError(message, "look at the server, then run the command again: what was embedded is kept")
+    return ModelError(
+        message, "look at the server, then run the command again" + _embeddings(asking, ": what was embedded is kept")
+    )
 
 
 def _no_model(base: str, asking: Asking, has: tuple[str, ...], message: str) -> ModelError:

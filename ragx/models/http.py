@@ -41,12 +41,25 @@ class _Passing(Exception):
 
 
 class Api:
-    """A connection to a server on behalf of one section of the settings. Any number of threads may use it."""
+    """A connection to a server on behalf of one section of the settings. Any number of threads may use it.
+
+    One that is `slow` by nature is not asked again when its time is up.
+    """
 
     def __init__(
-        self, server: Server, asking: failures.Asking, timeout: float, announce: Callable[[str], None]
+        self,
+        server: Server,
+        asking: failures.Asking,
+        timeout: float,
+        announce: Callable[[str], None],
+        *,
+        slow: bool = False,
     ) -> None:
         self.server, self._asking, self._timeout, self._announce = server, asking, timeout, announce
+        # What needs minutes for an answer would need them again.
+        self._final: tuple[type[httpx.HTTPError], ...] = (httpx.UnsupportedProtocol,)
+        if slow:
+            self._final += (httpx.ReadTimeout,)
         self._said: set[str] = set()
         self._reached = False
         headers = {"User-Agent": f"ragx/{__version__}", "Content-Type": "application/json"}
@@ -97,7 +110,7 @@ class Api:
             # What never listened will not do so in a second.
             if failures.is_refusal(error) and not self._reached:
                 raise failure from error
-            if isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol):
+            if isinstance(error, httpx.TransportError) and not isinstance(error, self._final):
                 raise _Passing(failure) from error
             raise failure from error
         if good and len(content) > most_bytes:

@@ -1,13 +1,10 @@
 """An embedding model behind a server: vectors in order, few requests at once, and never two models in one index."""
 
 import hashlib
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future
 from itertools import islice
-from queue import SimpleQueue
-from threading import Event, Lock, Thread
-from typing import Any, TypeVar
+from threading import Event, Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +16,9 @@ from ragx.models.catalogue import served_row
 from ragx.models.estimate import EstimatedCounter
 from ragx.models.failures import Asking, unusable
 from ragx.models.http import Api
+from ragx.models.threads import in_order
 from ragx.models.vectors import Refused, same_direction, vectors_in
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 Vector = NDArray[np.float32]
 
 PROBE = "The harbour master's ledger of 1893 lists 41 ships; die Fähre fehlt, 船は七隻。 def tide(hour): return -hour"
@@ -139,43 +135,6 @@ class ServedEmbedder:
         coarse = np.round(probe, 3) + np.float32(0)  # + 0: no minus zero
         digest = hashlib.blake2b(coarse.astype("<f4").tobytes(), digest_size=8).hexdigest()
         return {"fingerprint": self._kind + digest, "dimension": probe.size, "probe": rounded}
-
-
-def in_order(call: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
-    """`map` on at most `threads` threads that reads at most two items a thread ahead.
-
-    They are daemons: whoever interrupts a run does not wait for a server that hangs.
-    """
-    todo: SimpleQueue[tuple[Future[Result], Item] | None] = SimpleQueue()
-    pending: deque[Future[Result]] = deque()
-    started = 0
-
-    def work() -> None:
-        while (job := todo.get()) is not None:
-            future, item = job
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(call(item))
-                except BaseException as error:
-                    future.set_exception(error)
-
-    try:
-        for item in items:
-            if started < threads:
-                Thread(target=work, name="ragx-http", daemon=True).start()
-                started += 1
-            future: Future[Result] = Future()
-            pending.append(future)
-            todo.put((future, item))
-            if len(pending) >= 2 * threads:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    finally:
-        for future in pending:
-            future.cancel()
-        for _ in range(started):
-            todo.put(None)
 
 
 def _batches(texts: Iterator[str], size: int) -> Iterator[list[str]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragx.config import Config
 from ragx.files import lines_of
 from ragx.render.graphemes import boundary
-from ragx.types import Answer, CommunityHit, Hit, IndexReport, Lines, Skipped, Stage, Trace
+from ragx.types import Answer, CommunityHit, Hit, IndexReport, Lines, Skipped, Stage, Trace, Written
 
 if TYPE_CHECKING:
     # A query does not pay for what only indexing and diagnosis import.
@@ -35,7 +35,8 @@ def _head(schema: str, answer: Answer) -> Document:
     return {
         "schema": schema,
         "query": answer.query,
-        "variants": [answer.query],
+        "variants": [answer.query, *answer.expansion.variants],
+        **({"passage": answer.expansion.passage} if answer.expansion.passage else {}),
         "relevant": answer.relevant,
         "stages": _stages(answer.stages),
     }
@@ -58,13 +59,19 @@ def files_document(answer: Answer, top: int) -> Document:
 
 
 def global_document(answer: Answer, found: Sequence[CommunityHit], config: Config) -> Document:
-    """`ragx.global.v1`: communities of the graph, best first, each with its best chunks as results of a query."""
+    """`ragx.global.v1`: communities of the graph, best first, each with its best chunks as results of a query.
+
+    `answer` is there where a chat model answered.
+    """
     return {
         **_head("ragx.global.v1", answer),
+        **({"answer": _written(answer.written)} if answer.written else {}),
         "communities": [
             {
                 "community_id": community.number,
                 "name": community.name,
+                "title": community.title,
+                "summary": community.summary,
                 "terms": list(community.terms),
                 "size": community.size,
                 "content_hash": community.content_hash,
@@ -73,6 +80,14 @@ def global_document(answer: Answer, found: Sequence[CommunityHit], config: Confi
             }
             for community in found
         ],
+    }
+
+
+def _written(written: Written) -> Document:
+    return {
+        "text": written.text,
+        "supported": written.supported,
+        "sources": [asdict(source) for source in written.sources],
     }
 
 

@@ -103,7 +103,9 @@ def duplicates_text(pairs: Sequence[Pair], view: View) -> str:
 
 def _community(found: Community, view: View) -> Iterator[str]:
     size = view.dim(f"{counted(found.size, 'chunk')} in {counted(found.file_count, 'file')}")
-    yield f"{found.number}  {visible(found.name) or 'no name'}  {size}"
+    yield f"{found.number}  {visible(found.title or found.name) or 'no name'}  {size}"
+    if found.summary:
+        yield f"{_INDENT}about    {visible(found.summary)}"
     yield f"{_INDENT}terms    {visible(', '.join(found.terms))}".rstrip()
     yield f"{_INDENT}central  {_entry(found.central, view)}"
     more = ", ..." if found.file_count > len(found.files) else ""

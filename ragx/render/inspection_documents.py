@@ -159,6 +159,8 @@ def _community(found: Community) -> Document:
     return {
         "community_id": found.number,
         "name": found.name,
+        "title": found.title,
+        "summary": found.summary,
         "terms": list(found.terms),
         "size": found.size,
         "central": _brief(found.central),

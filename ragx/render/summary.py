@@ -30,7 +30,8 @@ def index_text(report: IndexReport, view: View, *, name_files: bool) -> str:
         lines += [
             f"chunks  {report.chunks_added:,} added, {report.chunks_removed:,} removed, {report.chunks_total:,} in all",
             f"texts   {report.texts_embedded:,} embedded, {report.texts_reused:,} reused",
-            f"graph   {counted(report.edges_total, 'edge')}, {counted(report.communities_total, 'community')}",
+            f"graph   {counted(report.edges_total, 'edge')}, {counted(report.communities_total, 'community')}"
+            + f", {report.communities_described:,} described" * bool(report.communities_described),
             f"time    {_seconds(report.seconds)}",
         ]
     return "\n".join([*named, *lines])

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from ragx.render.lines import bold, numbered
 from ragx.render.snippet import ELLIPSIS, clipped, snippet, wanted_terms
 from ragx.render.terminal import View, visible
-from ragx.types import Answer, CommunityHit, Copy, FileHit, Hit, Stage, Step
+from ragx.types import Answer, CommunityHit, Copy, Expansion, FileHit, Hit, Source, Stage, Step, Written
 
 _INDENT = "  "
 _SNIPPET_INDENT = "    "
@@ -20,7 +20,7 @@ def query_text(answer: Answer, view: View, *, explain: bool) -> str:
     wanted = wanted_terms(answer.terms, sorted({hit.language for hit in answer.hits}))
     blocks = ["\n".join(_hit(hit, answer, wanted, view, explain)) for hit in answer.hits]
     if explain:
-        blocks.append("\n".join(_stages(answer.stages)))
+        blocks.append("\n".join([*_stages(answer.stages), *_wordings(answer.expansion)]))
     return "\n\n".join(blocks)
 
 
@@ -33,9 +33,23 @@ def files_text(answer: Answer, top: int, view: View) -> str:
 
 
 def global_text(answer: Answer, found: Sequence[CommunityHit], view: View) -> str:
-    """A block a community: its name, its terms, and where its best chunks stand, each with the line that says most."""
+    """A block a community: its name, its terms, and where its best chunks stand, each with the line that says most.
+
+    Where a chat model answered, its answer stands there instead.
+    """
+    if answer.written:
+        return written_text(answer.written, view)
     wanted = wanted_terms(answer.terms, sorted({hit.language for community in found for hit in community.hits}))
     return "\n\n".join("\n".join(_community(community, wanted, view)) for community in found)
+
+
+def written_text(written: Written, view: View) -> str:
+    """The answer in words, line by line, and at the end the places that it cites."""
+    lines = [visible(line.rstrip()) for line in written.text.splitlines()]
+    if not written.supported:
+        return "\n".join([*lines, "", "unsupported: it cites no passage"])
+    places = (f"{_INDENT}[{source.number}] {_place(source, view)}" for source in written.sources)
+    return "\n".join([*lines, "", "sources", *places])
 
 
 def counted(number: int, noun: str) -> str:
@@ -59,7 +73,9 @@ def _hit(hit: Hit, answer: Answer, wanted: frozenset[str], view: View, explain: 
 
 def _community(community: CommunityHit, wanted: frozenset[str], view: View) -> Iterator[str]:
     facts = f"{community.score:z.2f}  community {community.number}, {counted(community.size, 'chunk')}"
-    yield f"{visible(community.name) or 'no name'}  {view.dim(facts)}"
+    yield f"{visible(community.title or community.name) or 'no name'}  {view.dim(facts)}"
+    if community.summary:
+        yield _INDENT + visible(community.summary)
     if community.terms:
         yield _INDENT + view.dim(clipped(visible(", ".join(community.terms)), view.width - len(_INDENT)))
     for hit in community.hits:
@@ -91,7 +107,7 @@ def _also_in(copies: Sequence[Copy], view: View) -> str:
     return f"also in {', '.join(places)}"
 
 
-def _place(at: Hit | Step | Copy, view: View) -> str:
+def _place(at: Hit | Step | Copy | Source, view: View) -> str:
     return f"{view.place(at.file)}:{at.line_start}-{at.line_end}"
 
 
@@ -136,6 +152,16 @@ def _way(trace: Sequence[Step], view: View) -> str:
         edge = visible(step.kind or "edge") + ("" if step.weight is None else f" {step.weight:.2f}")
         way += f" -> {edge} -> {_place(step, view)}"
     return way
+
+
+def _wordings(expansion: Expansion) -> Iterator[str]:
+    """What was searched for besides the query."""
+    if expansion.variants:
+        yield "variants"
+        yield from (_INDENT + visible(variant) for variant in expansion.variants)
+    if expansion.passage:
+        yield "passage"
+        yield _INDENT + visible(expansion.passage)
 
 
 def _stages(stages: Sequence[Stage]) -> Iterator[str]:

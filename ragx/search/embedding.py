@@ -35,8 +35,12 @@ def query_embedder(meta: Mapping[str, Any], config: Config, root: Path, announce
 
 def embed_query(embedder: Embedder, query: str) -> "NDArray[np.float32]":
     """Its unit vector, with the model's prefix for queries, from as much of its beginning as the model reads."""
-    window = embedder.window - embedder.counter.count(embedder.query_prefix)
-    return next(embedder.embed([embedder.query_prefix + embedder.counter.clip(query, window)]))
+    return next(embedder.embed([clipped(embedder, embedder.query_prefix, query)]))
+
+
+def clipped(embedder: Embedder, prefix: str, text: str) -> str:
+    """The prefix and as much of the text's beginning as the model reads behind it."""
+    return prefix + embedder.counter.clip(text, embedder.window - embedder.counter.count(prefix))
 
 
 def add_embed(store: Store, load: Callable[[], Embedder]) -> None:

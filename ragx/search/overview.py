@@ -23,6 +23,8 @@ def rank_communities(store: Store, hits: Sequence[Hit], top: int) -> tuple[Commu
         top=top,
     )
     return tuple(
-        CommunityHit(number, size, name, digest, tuple(terms), score, tuple(by_id[key] for key in chunk_ids))
-        for number, size, name, digest, terms, score, chunk_ids in rows
+        CommunityHit(
+            number, size, name, title, summary, digest, tuple(terms), score, tuple(by_id[key] for key in chunk_ids)
+        )
+        for number, size, name, title, summary, digest, terms, score, chunk_ids in rows
     )

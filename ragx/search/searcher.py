@@ -8,9 +8,10 @@ from typing import Any
 
 from ragx.config import Config
 from ragx.config.settings import Rerank
-from ragx.errors import ConsentNeeded, ModelError, UsageError
-from ragx.models import RerankerRow, load_reranker, reranker_row
+from ragx.errors import ConsentNeeded, ModelError, RagxError, UsageError
+from ragx.models import RerankerRow, load_chat, load_reranker, reranker_row
 from ragx.search.embedding import embed_query, query_embedder
+from ragx.search.expansion import ask_for_wordings, described, fuse_wordings, rank_wordings
 from ragx.search.folding import Group, deeper, fold
 from ragx.search.freshness import Files, compare
 from ragx.search.heat import Heat
@@ -26,11 +27,12 @@ from ragx.store import FINISH, INCOMPLETE, Statement, Store, is_complete, statem
 from ragx.store.ids import stable_id
 from ragx.text import VERSION as TERMS_VERSION
 from ragx.text import Term, detect, query_terms, terms
-from ragx.types import Answer, Embedder, Reranker, Stage
+from ragx.types import Answer, Chat, CommunityHit, Embedder, Expansion, Reranker, Stage
 
 _SEARCH = statements("search")
 _KEYWORD = statements("keyword")
 
+_NO_WORD = "the query has no letter or digit"
 _OTHER_WORDS = "another version of ragx cut the words of the index, so some may not be found"
 
 
@@ -73,6 +75,7 @@ class Searcher:
         self._files = Files(store, root, self.meta["scanned_ns"], config.corpus.max_file_bytes) if root else None
         self.embedder: Embedder | None = None
         self.reranker: Reranker | None = None
+        self.chat: Chat | None = None
         self._complete = is_complete(store)
         self._scoped = False
         self._vector_index = VectorIndex(store, self.meta.get("vector_index"), warn)
@@ -80,6 +83,8 @@ class Searcher:
         self._by_index = False
         self.coverage = 1.0
         self.heat = Heat(store, self.meta.get("random_pair_cosines", {}).get("0.5"))
+        self._expansion = Expansion()
+        self._wordings = 0
         store.script("session")
 
     def search(self, query: str, options: Options) -> Answer:
@@ -92,10 +97,12 @@ class Searcher:
         top = config.query.top if options.top is None else options.top
         folds = config.query.fold if options.fold is None else options.fold
         legs = [
-            self.expand(config, options),
+            self.expand(query, config, options),
             self.vector_leg(query, config, options),
             self.keyword_leg(query, tokens, config, options),
         ]
+        if legs[0].ran:
+            legs[0] = self.widen(legs[0], query, tokens, config, options)
         while True:
             stages = [
                 *legs,
@@ -128,6 +135,7 @@ class Searcher:
             relevant=bool(ranked)
             and is_relevant(self.store, self.meta.get("own_sentence_cosine"), tokens, self.languages),
             terms=frozenset(term.term for token in tokens for term in token),
+            expansion=self._expansion,
         )
         if self._files is None:
             return answer
@@ -135,12 +143,43 @@ class Searcher:
         before, after = (lines if asked is None else asked for asked in (options.before, options.after))
         return compare(answer, self._files, top, before, after)
 
-    def expand(self, config: Config, options: Options) -> Stage:
-        """Other wordings of the query."""
+    def expand(self, query: str, config: Config, options: Options) -> Stage:
+        """Other wordings of the query, by one call of the chat model."""
+        self._expansion, self._wordings = Expansion(), 0
         wanted = config.expansion.enabled if options.expand is None else options.expand
         if not wanted:
             return Stage("expansion", False, "off")
-        return self._skip("expansion", "no language model is set up")
+        if not any(map(str.isalnum, query)):
+            return Stage("expansion", False, _NO_WORD)
+        try:
+            self._expansion = ask_for_wordings(self.load_chat(), query, config.expansion)
+        except RagxError as error:
+            # Whatever keeps it from answering, a consent that is missing too, a query needs no chat model.
+            return self._skip("expansion", f"{error.message}; {error.hint}")
+        return Stage("expansion", True, f"{config.expansion.model}: {described(self._expansion)}")
+
+    def widen(
+        self, stage: Stage, query: str, tokens: Sequence[Sequence[Term]], config: Config, options: Options
+    ) -> Stage:
+        """Ranks the other wordings as well; the tables of the legs are left as they were."""
+        vector = self._vector
+        try:
+            self._wordings = rank_wordings(self, self._expansion, config, options, vector=bool(vector))
+        except ModelError as error:
+            self._expansion = Expansion()
+            stage = self._skip("expansion", f"{error.message}; {error.hint}")
+        self.leave_nothing()
+        if vector:
+            self.search_vector(vector, config, options)
+        if options.lexical:
+            self.search_keywords(query, tokens, config)
+        return stage
+
+    def leave_nothing(self) -> None:
+        """Forgets what both legs found."""
+        self._vector, self._by_index = "", False
+        self.store.run(_SEARCH.clear_cosines, keep_plan=True)
+        self.store.run(_SEARCH.clear_keyword_scores, keep_plan=True)
 
     def vector_leg(self, query: str, config: Config, options: Options) -> Stage:
         """The cosine to the query of every chunk, or of the nearest that the vector index finds."""
@@ -152,7 +191,7 @@ class Searcher:
             return self._skip("vector", f"{INCOMPLETE}; {FINISH}")
         if not any(map(str.isalnum, query)):
             # A model gives signs alone a vector like any other, near to texts that have nothing to do with them.
-            return Stage("vector", False, "the query has no letter or digit")
+            return Stage("vector", False, _NO_WORD)
         try:
             vector = embed_query(self.load_embedder(), query)
         except ModelError as error:
@@ -178,6 +217,15 @@ class Searcher:
         self.store.run(_SEARCH.clear_keyword_scores, keep_plan=True)
         if not options.lexical:
             return Stage("keyword", False, "off")
+        self.search_keywords(query, tokens, config)
+        detail = f"BM25, knows {self.coverage:.0%} of the query"
+        if self.meta["rules"]["terms"] != TERMS_VERSION:
+            self.warn(f"keyword: {_OTHER_WORDS}; {FINISH}")
+            detail += f"; {_OTHER_WORDS}"
+        return Stage("keyword", True, detail)
+
+    def search_keywords(self, query: str, tokens: Sequence[Sequence[Term]], config: Config) -> None:
+        """The same for a text and its terms, added to what is there."""
         counts = Counter(term.form for term in terms(query, ""))
         pairs = [(number, term) for number, token in enumerate(tokens) for term in token]
         words: dict[str, Any] = {
@@ -193,13 +241,16 @@ class Searcher:
             b=config.keyword.b,
             scoped=self._scoped,
         )
-        detail = f"BM25, knows {self.coverage:.0%} of the query"
-        if self.meta["rules"]["terms"] != TERMS_VERSION:
-            self.warn(f"keyword: {_OTHER_WORDS}; {FINISH}")
-            detail += f"; {_OTHER_WORDS}"
-        return Stage("keyword", True, detail)
 
     def fuse(self, config: Config) -> Stage:
+        """The best of both legs as one pool, and by rank with what other wordings of the query found."""
+        self.fuse_legs(config)
+        if not self._wordings:
+            return Stage("fusion", True, config.fusion.method)
+        fuse_wordings(self.store, config.fusion.rrf_k, self._fetch_cosines)
+        return Stage("fusion", True, f"{config.fusion.method}, then rrf over {self._wordings + 1} wordings")
+
+    def fuse_legs(self, config: Config) -> None:
         """The best of both legs as one pool."""
         self.store.run(_SEARCH.clear_pool, keep_plan=True)
         fusion = config.fusion
@@ -212,7 +263,6 @@ class Searcher:
             vector_weight=vector_weight(fusion, self.coverage),
             rrf_k=fusion.rrf_k,
         )
-        return Stage("fusion", True, fusion.method)
 
     def spread(self, config: Config, options: Options) -> Stage:
         """Heat from the best of the pool over the graph; what only heat reached joins the pool."""
@@ -222,7 +272,7 @@ class Searcher:
         if not self._complete:  # the vector leg said so
             return Stage("graph", False, INCOMPLETE)
         self.heat.spread(
-            config,
+            self._by_rank(config),
             options.hops,
             self._fetch_cosines,
             vector_weight=vector_weight(config.fusion, self.coverage),
@@ -247,8 +297,12 @@ class Searcher:
             )
         except ModelError as error:
             return self._skip("second", f"{error.message}; {error.hint}")
-        self.heat.admit(config, vector_weight(config.fusion, self.coverage))
+        self.heat.admit(self._by_rank(config), vector_weight(config.fusion, self.coverage))
         return stage
+
+    def _by_rank(self, config: Config) -> Config:
+        """For what joins a pool of several wordings: reciprocal ranks are a scale that no cosine can be put on."""
+        return replace(config, fusion=replace(config.fusion, method="rrf")) if self._wordings else config
 
     def rerank(self, query: str, config: Config, options: Options) -> Stage:
         """What the cross-encoder says of the best of the pool."""
@@ -300,6 +354,19 @@ class Searcher:
             second="second" in ran,
         )
 
+    def write(self, answer: Answer, topics: Sequence[CommunityHit]) -> Answer:
+        """The same with an answer in words by the chat model, from the passages of the topics."""
+        # No other query needs it.
+        from ragx.search.writing import write_answer
+
+        written = None
+        try:
+            written = write_answer(self.load_chat(), answer.query, topics)
+            stage = Stage("answer", True, f"{self.config.expansion.model}, passages of {len(topics)} topics")
+        except RagxError as error:
+            stage = self._skip("answer", f"{error.message}; {error.hint}")
+        return replace(answer, written=written, stages=(*answer.stages, stage))
+
     def rank(self, chosen: Weights) -> list[tuple[Any, ...]]:
         """All candidates, best first: chunk id, file, score, the parts of the score (types.Parts) and the headings."""
         return self.store.rows(_SEARCH.rank, keep_plan=True, **asdict(chosen))
@@ -314,6 +381,12 @@ class Searcher:
     def _skip(self, stage: str, why: str) -> Stage:
         self.warn(f"{stage} skipped: {why}")
         return Stage(stage, False, why)
+
+    def load_chat(self) -> Chat:
+        """The chat model of the settings; ModelError, ConfigError, ConsentNeeded: it may not or cannot be asked."""
+        if self.chat is None:
+            self.chat = load_chat(self.config.expansion, announce=self.warn)
+        return self.chat
 
     def load_reranker(self) -> Reranker:
         """The cross-encoder of the settings; ModelError where it cannot be had."""

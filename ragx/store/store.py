@@ -20,7 +20,7 @@ from ragx.store.statements import Statement, script, statements
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA = 4
+SCHEMA = 5
 """Number of the data model; another number in the file means another ragx wrote it."""
 
 INDEX_NAME = "index.duckdb"
