@@ -24,11 +24,11 @@ SELECT chunk_id, part = 'link' AS is_link, coalesce(leaving, 'inf') AS leaving, 
 
 -- name: list_cosines
 -- What the vector leg says.
-SELECT chunk_id, cosine AS score FROM cosines;
+SELECT chunk_id, cosine FROM cosines;
 
 -- name: list_keyword_scores
 -- What the keyword leg says.
-SELECT chunk_id, bm25 AS score FROM keyword_scores;
+SELECT chunk_id, bm25 FROM keyword_scores ORDER BY chunk_id;
 
 -- name: list_texts
 -- What the cross-encoder gets of chunks, as `shortlist` gives it.

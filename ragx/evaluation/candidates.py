@@ -18,22 +18,22 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Legs:
-    """What both legs say of all chunks: `(n,)` cosines and BM25 scores, NaN where there is none.
+    """What both legs say: the cosine of every chunk, NaN where there is none, and the BM25 score of those in `matches`.
 
     `coverage` is the share of the query's words that the dictionary holds.
     """
 
-    cosines: Floats
+    cosines: NDArray[np.float32]
+    matches: Chunks
     bm25: Floats
     coverage: float
 
 
 @dataclass(frozen=True)
 class FirstStage:
-    """The pool, best first, `fused` as the legs have it; `parts` are fused, heat and link, each scaled, `(3, n)`."""
+    """The pool, best first; `parts` are fused, heat and link, each scaled, `(3, n)`; `linked`: heat came over links."""
 
     chunks: Chunks
-    fused: Floats
     parts: Floats
     linked: bool
 
@@ -60,35 +60,38 @@ class FirstStage:
 
 def first_stage(legs: Legs, fusion: Fusion, graph: Graph) -> FirstStage:
     """The best of both legs with what heat reaches from them."""
-    vector, keyword = _best(legs.cosines, fusion.per_query_top), _best(legs.bm25, fusion.per_query_top)
+    cosines = legs.cosines.astype(np.float64)
+    known = np.flatnonzero(~np.isnan(cosines))
+    vector = _best(known, cosines[known], fusion.per_query_top)
+    keyword = _best(legs.matches, legs.bm25, fusion.per_query_top)
     retrieved = np.union1d(vector, keyword)
-    scaled = _scaled(legs, retrieved, vector_weight(fusion, legs.coverage))
+    scaled = _scaled(cosines, legs, retrieved, vector_weight(fusion, legs.coverage))
     if fusion.method == "rrf":
         scaled = np.zeros(len(scaled))
         for leg in (vector, keyword):
             scaled[leg] += 1 / (fusion.rrf_k + np.arange(1, len(leg) + 1))
-    seeds = retrieved[np.argsort(-scaled[retrieved], kind="stable")][: graph.seeds]
-    heat, link = graph.spread(seeds, scaled[seeds], legs.cosines).T
+    seeds = _best(retrieved, scaled[retrieved], graph.seeds)
+    heat, link = graph.spread(seeds, scaled[seeds], cosines).T
     pool = np.union1d(retrieved, np.flatnonzero((heat > 0) | (link > 0)))
-    pool = pool[np.argsort(-scaled[pool], kind="stable")]
+    pool = _best(pool, scaled[pool], len(pool))
     fused = scaled[pool]
     parts = np.stack([_min_max(fused, fused), _share(heat[pool]), _share(link[pool])])
-    return FirstStage(pool, fused, parts, bool(link.any()))
+    return FirstStage(pool, parts, bool(link.any()))
 
 
-def _best(scores: Floats, top: int) -> Chunks:
-    """The chunks that have a score, best first."""
-    known = np.flatnonzero(~np.isnan(scores))
-    return known[np.argsort(-scores[known], kind="stable")][:top]
+def _best(chunks: Chunks, scores: Floats, top: int) -> Chunks:
+    """The best of ascending chunks, best first."""
+    return chunks[np.argsort(-scores, kind="stable")[:top]]
 
 
-def _scaled(legs: Legs, retrieved: Chunks, weight: float) -> Floats:
+def _scaled(cosines: Floats, legs: Legs, retrieved: Chunks, weight: float) -> Floats:
     """The convex fusion of every chunk, on the scale of those retrieved; a leg without scores does not count."""
-    bm25 = np.where(np.isnan(legs.bm25), 0, legs.bm25)
+    bm25 = np.zeros(len(cosines))
+    bm25[legs.matches] = legs.bm25
     lexical = _min_max(bm25, bm25[retrieved]) if bm25[retrieved].any() else None
-    if np.isnan(legs.cosines[retrieved]).all():
-        return np.zeros(len(bm25)) if lexical is None else lexical
-    vector = _min_max(legs.cosines, legs.cosines[retrieved])
+    if np.isnan(cosines[retrieved]).all():
+        return bm25 if lexical is None else lexical
+    vector = _min_max(cosines, cosines[retrieved])
     return vector if lexical is None else weight * vector + (1 - weight) * lexical
 
 

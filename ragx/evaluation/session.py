@@ -15,7 +15,7 @@ from ragx.evaluation.candidates import Legs
 from ragx.evaluation.queries import Item, Passage, hit_ranks, only_files
 from ragx.search import Options, Searcher
 from ragx.search.results import rank_files
-from ragx.store import Statement, Store, check_complete, statements
+from ragx.store import Store, check_complete, statements
 from ragx.text import query_terms
 from ragx.types import Reranker, Stage
 
@@ -166,14 +166,11 @@ class Trial:
         """What both legs say under the session's settings of all chunks, whose ids these are, ascending."""
         self._run_legs(self._session.config, Options())
         searcher = self._session.searcher
-
-        def scores(statement: Statement) -> NDArray[np.float64]:
-            rows = searcher.store.run(statement).fetchnumpy()
-            filled = np.full(len(chunk_ids), np.nan)
-            filled[np.searchsorted(chunk_ids, rows["chunk_id"])] = rows["score"]
-            return filled
-
-        return Legs(scores(_EVALUATION.list_cosines), scores(_EVALUATION.list_keyword_scores), searcher.coverage)
+        found = searcher.store.run(_EVALUATION.list_cosines).fetchnumpy()
+        cosines = np.full(len(chunk_ids), np.nan, np.float32)
+        cosines[np.searchsorted(chunk_ids, found["chunk_id"])] = found["cosine"]
+        found = searcher.store.run(_EVALUATION.list_keyword_scores).fetchnumpy()
+        return Legs(cosines, np.searchsorted(chunk_ids, found["chunk_id"]), found["bm25"], searcher.coverage)
 
     def _run_legs(self, config: Config, options: Options) -> tuple[_Held, _Held]:
         query, run, searcher = self.query, self._session.run, self._session.searcher

@@ -34,7 +34,10 @@ class _Found:
 
 
 class Sweep:
-    """The queries of a session, whose models are loaded, ranked with all stages under any settings but `keyword`."""
+    """The queries of a session, whose models are loaded, ranked under any settings but those of `keyword`.
+
+    All stages run that a query runs unless it is asked for more: no second search, no chat model.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
