@@ -233,6 +233,7 @@ FAULTS: dict[str, Callable[[Handler, Any], None]] = {
         400,
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
     ),
+    "small window": _status(400, "'max_tokens' or 'max_completion_tokens' is too large: 4096. The window holds 2048."),
     "no temperature": _status(400, "Unsupported value: 'temperature' does not support 0 with this model."),
     "no choices": _answer(lambda entries: {"choices": []}),
     "no message": _answer(lambda entries: {"choices": [{"text": "hello"}]}),

@@ -67,6 +67,14 @@ def test_a_model_that_takes_other_options_gets_them_and_is_not_refused_twice(ser
         assert not {"temperature", "max_tokens"} & request.body.keys()
 
 
+def test_a_model_with_a_small_window_is_asked_without_a_limit(server: Server) -> None:
+    server.plan = ["small window", "small window"]
+    assert asked(server) == "Yes."
+    assert server.requests[2].body.keys() == {"model", "messages", "temperature"}
+    server.always = "small window"
+    assert "is too large" in failure(server) and len(server.requests) == 6
+
+
 @pytest.mark.parametrize(
     ("said", "answer"),
     [

@@ -13,9 +13,10 @@ from ragx.cli import run
 from ragx.config import index_dir, load
 from ragx.export import export
 from ragx.indexing.describe import read_description
+from ragx.indexing.run import Options, index
 from ragx.models import http
 from ragx.store import open_index
-from tests.corpora import build, corpus, dump, index_elsewhere, settings_of, write
+from tests.corpora import Silent, build, corpus, dump, index_elsewhere, settings_of, write
 from tests.misbehaving import CHAT, Server
 from tests.rendered import valid
 from tests.test_overview import ENDS, TOPICS
@@ -128,6 +129,23 @@ def test_titles_that_arrived_before_a_failure_are_kept(root: Path, server: Serve
     report = build(root, describe=True)
     assert report.communities_described == report.communities_total - 1 == len(server.requests) - asked
     assert set(first) < set(titles(root))
+
+
+def test_titles_of_an_interrupted_run_are_not_asked_for_again(root: Path, server: Server) -> None:
+    class Interrupted(Silent):
+        def stage(self, name: str, total: int | None, unit: str) -> None:
+            self.describing = name == "describing topics"
+
+        def advance(self, amount: int) -> None:
+            if self.describing:
+                raise KeyboardInterrupt
+
+    build(root)
+    with pytest.raises(KeyboardInterrupt):
+        index(root, settings_of(root), Options(describe=True), Interrupted())
+    assert titles(root) == []
+    report = build(root, describe=True)
+    assert report.communities_described == report.communities_total - 1 == len(titles(root)) - 1
 
 
 def test_a_title_that_is_none_leaves_the_words(root: Path, server: Server) -> None:

@@ -54,6 +54,8 @@ class ServedChat:
             return False
         if "max_tokens" in sent and "max_tokens" in said:
             options["max_completion_tokens"] = options.pop("max_tokens")
+        elif "max_completion_tokens" in sent and "max_" in said:
+            del options["max_completion_tokens"]  # more than its window holds
         elif "temperature" in sent and "temperature" in said:
             del options["temperature"]
         else:
