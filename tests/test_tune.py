@@ -70,7 +70,7 @@ def judged_by(root: Path, config: Config) -> list[JudgedQuery]:
 def tuned(root: Path, queries: list[JudgedQuery], metric: str = "ndcg@10") -> Tuning:
     config = settings_of(root)
     with open_index(index_dir(root, config)) as store:
-        return tune(store, config, queries, metric, Silent(), root=root)
+        return tune(Session(store, config, pytest.fail, root=root), config, queries, metric, Silent())
 
 
 def test_what_is_proposed_ranks_in_a_query_digit_for_digit_as_it_did_in_the_search(

@@ -26,7 +26,8 @@ def tune(
 
     queries = evaluation.read_queries(file)
     with open_index(corpus.index_dir) as store, watch(quiet=is_quiet()) as progress:
-        found = evaluation.tune(store, corpus.config, queries, metric, progress, root=corpus.root)
+        session = evaluation.Session(store, corpus.config, progress.warn, root=corpus.root)
+        found = evaluation.tune(session, corpus.config, queries, metric, progress)
     if json:
         warn_unindexed(len(found.unindexed))
         emit_json(tune_document(found, corpus.sources))

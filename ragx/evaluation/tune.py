@@ -6,7 +6,6 @@ found without it, gain more than noise. `graph.k` is not searched: another k nee
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +22,6 @@ from ragx.evaluation.run import Unindexed, held_against
 from ragx.evaluation.session import Session
 from ragx.evaluation.sweep import Sweep
 from ragx.search import Options
-from ragx.store import Store
 from ragx.types import Progress
 
 LEAST_QUERIES = 20
@@ -83,25 +81,18 @@ class Tuning:
         return {name: value for name, value in self.settings.items() if value != self.present[name]}
 
 
-def tune(
-    store: Store,
-    config: Config,
-    queries: Sequence[JudgedQuery],
-    metric: str,
-    progress: Progress,
-    *,
-    root: Path | None = None,
-) -> Tuning:
-    """Tunes for a metric of `TUNED_METRICS`; UsageError where no query can be asked or a model is missing."""
+def tune(session: Session, config: Config, queries: Sequence[JudgedQuery], metric: str, progress: Progress) -> Tuning:
+    """Tunes for a metric of `TUNED_METRICS`, from `config` with the models of the session.
+
+    UsageError where no query can be asked or a model is missing.
+    """
     if metric not in TUNED_METRICS:
         raise UsageError(f"no metric to tune for is called {metric}", f"there are: {', '.join(TUNED_METRICS)}")
-    session = Session(store, config, progress.warn, root=root)
     answerable, excluded, unindexed = held_against(session, queries)
     progress.stage("loading the models", None, "")
     if why := session.load(Options()):
         raise UsageError(f"a query cannot run in full: {why}")
     value = METRICS[TUNED_METRICS[metric]]
-
     sweep = Sweep(session)
 
     def measure(points: Sequence[Point], advance: Callable[[int], None]) -> NDArray[np.float64]:
