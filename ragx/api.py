@@ -95,7 +95,7 @@ def connect(path: str | os.PathLike[str] = ".") -> duckdb.DuckDBPyConnection:
             searcher = _searcher(corpus)
             if searcher.meta["embedder"] != built:
                 raise IndexUnusable("the index was built anew with another model", "connect again")
-            return searcher.load_embedder()
+            return searcher.models.load_embedder()
 
     add_embed(store, load_embedder)
     return store.connection
@@ -166,18 +166,9 @@ def _searcher(corpus: _Corpus) -> Searcher:
         raise IndexMissing(f"no index in {corpus.index_dir}", "run: ragx index")
     searcher = Searcher(open_index(corpus.index_dir), corpus.config, _warn, root=corpus.root)
     if before is not None:
-        _take_models(searcher, before.searcher)
+        searcher.models.take_over(before.searcher.models)
     _open[index] = _Open((found.st_dev, found.st_ino), searcher)
     return searcher
-
-
-def _take_models(searcher: Searcher, before: Searcher) -> None:
-    """Models that the other searcher has loaded and that are still the ones of settings and index."""
-    same_model = before.meta["embedder"] == searcher.meta["embedder"]
-    if same_model and before.config.embeddings == searcher.config.embeddings:
-        searcher.embedder = before.embedder
-    if before.config.rerank == searcher.config.rerank:
-        searcher.reranker = before.reranker
 
 
 def _warn(message: str) -> None:

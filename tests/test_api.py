@@ -15,7 +15,8 @@ import ragx
 from ragx import api
 from ragx.cli import run
 from ragx.models import load_embedder, load_reranker
-from ragx.search import embedding, searcher
+from ragx.search import embedding
+from ragx.search import loaded as query_models
 from tests.corpora import build, corpus, write
 from tests.notes import NOTES
 from tests.test_cli_query import TOPICS
@@ -45,7 +46,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return call
 
     monkeypatch.setattr(embedding, "load_embedder", noted("embedder", load_embedder))
-    monkeypatch.setattr(searcher, "load_reranker", noted("reranker", load_reranker))
+    monkeypatch.setattr(query_models, "load_reranker", noted("reranker", load_reranker))
     return loaded
 
 

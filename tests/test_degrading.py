@@ -30,7 +30,7 @@ def test_a_missing_folder_of_a_reranker_skips_reranking_only(tmp_path: Path) -> 
         assert warnings == []
         answer = searcher.search("where do cats sleep?", Options())
     assert [hit.file for hit in answer.hits] == [hit.file for hit in quiet.hits] == ["b.md", "a.md"]
-    assert [stage.name for stage in answer.stages if not stage.ran] == ["expansion", "rerank"]
+    assert [stage.name for stage in answer.stages if not stage.ran] == ["expansion", "second", "rerank"]
     assert len(warnings) == 1 and "models/none" in warnings[0]
 
 

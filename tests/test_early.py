@@ -50,7 +50,8 @@ def test_words_are_found_before_anything_is_embedded(read_only: Path, capsys: py
     assert document["results"][0]["cosine"] is None
     ran = {stage["name"]: stage["ran"] for stage in document["stages"]}
     assert ran == {
-        "expansion": False, "vector": False, "keyword": True, "fusion": True, "graph": False, "rerank": True,
+        "expansion": False, "vector": False, "keyword": True, "fusion": True, "graph": False, "second": False,
+        "rerank": True,
     }  # fmt: skip
     details = {stage["name"]: stage["detail"] for stage in document["stages"]}
     assert (details["vector"], details["graph"]) == (f"{INCOMPLETE}; run: ragx index", INCOMPLETE)

@@ -129,7 +129,7 @@ def test_the_cross_encoder_reads_the_question_itself(root: Path) -> None:
     queries: list[str] = []
     with open_index(root / ".ragx") as store:
         searcher = Searcher(store, load(root).config, pytest.fail, root=root)
-        searcher.reranker = Reading()  # type: ignore[assignment]  # a list is a sequence
+        searcher.models.reranker = Reading()  # type: ignore[assignment]  # a list is a sequence
         searcher.search(QUESTION, Options(expand=True))
     assert queries == [QUESTION]
 

@@ -11,7 +11,7 @@ from ragx.config import load
 from ragx.errors import ConfigError, ModelError
 from ragx.models import http
 from ragx.models.served import PROBE
-from ragx.search.searcher import Options, Searcher
+from ragx.search import Options, Searcher
 from ragx.store import open_index
 from tests.corpora import Silent, ask, build, corpus, dump, index_elsewhere, write
 from tests.misbehaving import MODEL, Server

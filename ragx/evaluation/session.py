@@ -66,14 +66,15 @@ class Session:
     def load(self, options: Options) -> str:
         """Loads the models that a query with `options` needs; says why one cannot be had, or ""."""
         wanted = self.config.rerank.enabled if options.rerank is None else options.rerank
+        models = self.searcher.models
         try:
             # Models open with their first run, which no query must pay for.
-            if options.vector and self.searcher.embedder is None:
-                next(self.searcher.load_embedder().embed(["a"]))
+            if options.vector and models.embedder is None:
+                next(models.load_embedder().embed(["a"]))
             if wanted and self._memory is None:
-                reranker = self.searcher.load_reranker()
+                reranker = models.load_reranker()
                 reranker.score("a", ["a"])
-                self.searcher.reranker = self._memory = _Memory(reranker)
+                models.reranker = self._memory = _Memory(reranker)
         except ModelError as error:
             return f"{error.message}; {error.hint}" if error.hint else error.message
         return ""
@@ -170,7 +171,7 @@ class Trial:
         cosines = np.full(len(chunk_ids), np.nan, np.float32)
         cosines[np.searchsorted(chunk_ids, found["chunk_id"])] = found["cosine"]
         found = searcher.store.run(_EVALUATION.list_keyword_scores).fetchnumpy()
-        return Legs(cosines, np.searchsorted(chunk_ids, found["chunk_id"]), found["bm25"], searcher.coverage)
+        return Legs(cosines, np.searchsorted(chunk_ids, found["chunk_id"]), found["bm25"], searcher.legs.coverage)
 
     def _run_legs(self, config: Config, options: Options) -> tuple[_Held, _Held]:
         query, run, searcher = self.query, self._session.run, self._session.searcher
@@ -178,12 +179,12 @@ class Trial:
             "vector",
             (query, options.vector),
             # All, since other settings may ask for any chunk's cosine.
-            lambda: searcher.vector_leg(query, config, replace(options, hnsw=False)),
+            lambda: searcher.legs.run_vector(query, config, replace(options, hnsw=False)),
         )
         keyword = run(
             "keyword",
             (query, options.lexical, config.keyword),
-            lambda: searcher.keyword_leg(query, query_terms(query, searcher.languages), config, options),
+            lambda: searcher.legs.run_keyword(query, query_terms(query, searcher.languages), config, options),
         )
         return vector, keyword
 

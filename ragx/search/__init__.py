@@ -1,5 +1,6 @@
 """Answers queries from a published index."""
 
-from ragx.search.searcher import Options, Searcher
+from ragx.search.options import Options
+from ragx.search.searcher import Searcher
 
 __all__ = ["Options", "Searcher"]

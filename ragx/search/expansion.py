@@ -4,20 +4,20 @@ The query's own ranking weighs 1, all others together 0.9: with reciprocal ranks
 find comes behind the query's best seven. What comes after fusion (heat, relevance, cross-encoder) knows only the query.
 """
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
+from ragx.config import Config
 from ragx.config.settings import Expansion as Settings
 from ragx.errors import ModelError
 from ragx.models.answers import json_in, listed, plain
 from ragx.search.embedding import clipped
+from ragx.search.legs import Legs
+from ragx.search.loaded import Models
+from ragx.search.options import Options
 from ragx.store import Store, statements
 from ragx.text import query_terms
 from ragx.types import Chat, Expansion
-
-if TYPE_CHECKING:
-    from ragx.config import Config
-    from ragx.search.searcher import Options, Searcher
 
 _EXPANSION = statements("expansion")
 _SEARCH = statements("search")
@@ -67,29 +67,33 @@ def read_wordings(answer: str, query: str, settings: Settings) -> Expansion:
     return Expansion(tuple(variants[: settings.variants]), plain(passage, _LONGEST_PASSAGE))
 
 
-def rank_wordings(searcher: "Searcher", found: Expansion, config: "Config", options: "Options", *, vector: bool) -> int:
-    """Leaves the ranking of each wording in the session's tables, and tells how many; `vector`: by the vector leg too.
+def rank_wordings(
+    legs: Legs, found: Expansion, models: Models, languages: Sequence[str], config: Config, options: Options
+) -> int:
+    """Leaves the ranking of each wording in the session's tables, and tells how many.
 
-    What the legs left there of the query itself is gone then. ModelError: the embedding model failed.
+    What the legs left there of the query itself is gone then; without a vector of it, wordings have none either.
+    ModelError: the embedding model failed.
     """
+    vector = bool(legs.vector)
     words = [*found.variants] if options.lexical or vector else []
     texts: list[str] = []
     if vector:
-        embedder = searcher.load_embedder()
+        embedder = models.load_embedder()
         texts = [clipped(embedder, embedder.query_prefix, variant) for variant in words]
         if found.passage:
             words.append("")  # it stands for a file: its many words would each be searched for
             texts.append(clipped(embedder, embedder.doc_prefix, found.passage))
     vectors = [str(vector.tolist()) for vector in embedder.embed(texts)] if texts else [""] * len(words)
-    searcher.store.run(_EXPANSION.clear_wordings)
+    legs.store.run(_EXPANSION.clear_wordings)
     for number, (wording, vector_text) in enumerate(zip(words, vectors, strict=True), 1):
-        searcher.leave_nothing()
+        legs.forget()
         if vector_text:
-            searcher.search_vector(vector_text, config, options)
+            legs.search_vector(vector_text, config, options)
         if wording and options.lexical:
-            searcher.search_keywords(wording, query_terms(wording, searcher.languages), config)
-        searcher.fuse_legs(config)
-        searcher.store.run(_EXPANSION.add_wording, wording=number, weight=_OTHERS / len(words))
+            legs.search_keywords(wording, query_terms(wording, languages), config)
+        legs.fuse(config)
+        legs.store.run(_EXPANSION.add_wording, wording=number, weight=_OTHERS / len(words))
     return len(words)
 
 
