@@ -273,6 +273,11 @@ def test_odd_answers_give_what_is_of_use(answer: str, variants: tuple[str, ...],
     assert read_wordings(answer, "q", Settings()) == Expansion(variants, passage)
 
 
+def test_a_question_of_a_whole_file_is_sent_in_part(root: Path, server: Server) -> None:
+    ask(root, "honey " * 100_000)
+    assert len(server.asked[0]) == 4000
+
+
 def test_a_variant_is_no_essay() -> None:
     found = read_wordings(json.dumps({"variants": ["word " * 500], "passage": "word " * 5000}), "q", Settings())
     assert len(found.variants[0]) <= 300 and len(found.passage) <= 2000

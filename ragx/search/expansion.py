@@ -23,6 +23,7 @@ _EXPANSION = statements("expansion")
 _SEARCH = statements("search")
 
 _OTHERS = 0.9
+_LONGEST_QUERY = 4000
 _LONGEST_VARIANT = 300
 _LONGEST_PASSAGE = 2000
 _VARIANTS = ("variants", "queries", "questions", "reformulations", "rewrites")
@@ -41,7 +42,7 @@ def ask_for_wordings(chat: Chat, query: str, settings: Settings) -> Expansion:
     """What the model makes of the query; ModelError where it gives no answer, or none of use."""
     task = _TASK.format(variants=settings.variants) + _HYDE * settings.hyde
     form = _FORM.format(passage=', "passage": "..."' * settings.hyde)
-    found = read_wordings(chat.ask(task + form, query), query, settings)
+    found = read_wordings(chat.ask(task + form, query[:_LONGEST_QUERY]), query, settings)
     if found == Expansion():
         raise ModelError(f"{chat.model} gave no wording that is of use", "try another model")
     return found
