@@ -1,5 +1,6 @@
 """Heat over links lifts what the best hits name, floors are the corpus's own, and what did not run does not count."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,13 @@ from ragx.config import Config, load
 from ragx.config.settings import Graph, Scoring, Traversal
 from ragx.graph import Texts, random_pair_cosines
 from ragx.models import reranker_row
+from ragx.render.terminal import View
+from ragx.render.text import query_text
+from ragx.search import Options
 from ragx.search.weights import traversal_parameters, weights
 from ragx.store import open_index
 from ragx.types import Answer
-from tests.corpora import ask, build, corpus, write
+from tests.corpora import ask, build, corpus, searcher_of, write
 
 NOTES: dict[str, str | bytes] = {
     "director.md": "# Vera Lind\n\nVera Lind grew up on the island of Gotland, where her father kept sheep.\n",
@@ -39,6 +43,25 @@ def test_what_the_best_hit_names_is_lifted_and_explained(tmp_path: Path) -> None
     assert [(step.file, step.kind) for step in way.steps] == [("film.md", None), ("director.md", "mention")]
     assert (way.share, lifted.hits[1].parts.link) == (1.0, 1.0)
     assert sum(lifted.weights.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("rerank", "why"),
+    [(False, "first by words and vectors, so it stays first"), (True, "behind what the cross-encoder read")],
+)
+def test_a_score_that_is_not_the_sum_of_its_parts_says_why(tmp_path: Path, rerank: bool, why: str) -> None:
+    # Without it, the parts of a hit that its place holds up or down seem to be summed up wrongly.
+    scoring = "[scoring]\nbeta_link = 1.0\ngamma_vector = 0.1\nalpha_rerank = 0.0\nbeta_heat = 0.0\n"
+    root = corpus(tmp_path, NOTES | {"ragx.toml": f"{scoring}[rerank]\ndepth = 1\n"})
+    build(root)
+    for searcher in searcher_of(root):
+        answer = searcher.search(QUESTION, Options(top=30, rerank=rerank, explain=True))
+    text = query_text(answer, View(), explain=True)
+    bounds = [line.partition("(")[2] for line in text.splitlines() if line.startswith("  bound ")]
+    assert set(bounds) == {f"{why})"}
+    for hit, block in zip(answer.hits, text.split("\n\n"), strict=False):
+        parts = re.findall(r"^  \w+ +[\d.]+ x [\d.]+ = ([\d.]+)|^  bound +([+-][\d.]+)", block, re.MULTILINE)
+        assert sum(float(part or bound) for part, bound in parts) == pytest.approx(hit.score, abs=0.02)
 
 
 def test_links_are_followed_outward_only(tmp_path: Path) -> None:

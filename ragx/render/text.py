@@ -13,6 +13,7 @@ _INDENT = "  "
 _SNIPPET_INDENT = "    "
 _BETWEEN_HEADINGS = " > "
 _PLACES = 3
+_LEAST_CHANGE = 0.005
 
 
 def query_text(answer: Answer, view: View, *, explain: bool) -> str:
@@ -132,6 +133,17 @@ def _parts(hit: Hit, answer: Answer) -> Iterator[str]:
         yield _weighed("second", parts.second, answer)
     rerank = _weighed("rerank", parts.rerank, answer)
     yield rerank if parts.logit is None else f"{rerank}  (logit {parts.logit:.2f})"
+    yield from _bounded(hit, answer)
+
+
+def _bounded(hit: Hit, answer: Answer) -> Iterator[str]:
+    """Why a score is not the sum of its parts, where it is not (search.sql, rank)."""
+    weighed = sum(weight * (getattr(hit.parts, name) or 0.0) for name, weight in answer.weights.items())
+    change = hit.score - weighed
+    if abs(change) < _LEAST_CHANGE:
+        return
+    why = "first by words and vectors, so it stays first" if change > 0 else "behind what the cross-encoder read"
+    yield f"bound   {change:+.2f}  ({why})"
 
 
 def _weighed(name: str, part: float | None, answer: Answer) -> str:
