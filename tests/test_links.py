@@ -61,6 +61,10 @@ def test_inline_links(text: str, target: str | None, heading: str) -> None:
     assert seen(text) == ([] if target is None else [("link", target, heading)])
 
 
+def test_a_footnote_of_one_word_is_no_link() -> None:
+    assert targets("Said[^1] and [again][^b].\n\n[^1]: Doe\n[^b]: b.md\n") == []
+
+
 def test_links_by_reference_count_where_their_label_is_used() -> None:
     text = (
         "[full][one], [two][], [three] and [Two  Words], not [four][five] and not [six].\n\n"

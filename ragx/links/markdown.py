@@ -17,7 +17,7 @@ _DESTINATION = r"(?:<(?P<angled>[^<>\n]*)>|(?P<bare>[^\s()<]*+(?:\([^\s()]*\)[^\
 _TITLE = r"""(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?"""
 _INLINE = re.compile(rf"(?<!\\)\]\(\s*+{_DESTINATION}{_TITLE}\s*\)")
 _DEFINITION = re.compile(
-    rf"^ {{0,3}}\[(?P<label>[^\[\]]{{1,300}})\]:[ \t]*\n?[ \t]*{_DESTINATION}{_TITLE}[ \t]*$", re.MULTILINE
+    rf"^ {{0,3}}\[(?P<label>(?!\^)[^\[\]]{{1,300}})\]:[ \t]*\n?[ \t]*{_DESTINATION}{_TITLE}[ \t]*$", re.MULTILINE
 )
 _LABEL = re.compile(r"\[([^\[\]\n]{1,300})\](?:\[\]|(?![(:\[\]]))|\]\[([^\[\]\n]{1,300})\]")
 _WIKILINK = re.compile(r"(?<!\\)\[\[([^\[\]|\n]{1,300}?)(?:\\?\|[^\[\]\n]*)?\]\]")
