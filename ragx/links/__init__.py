@@ -12,7 +12,7 @@ from ragx.links.resolve import Corpus, Named
 
 __all__ = ["IMPORT", "LINK", "TAG", "VERSION", "WIKILINK", "Corpus", "Named", "Reference", "aliases", "references"]
 
-VERSION = 3
+VERSION = 4
 """Changes whenever the same text could get other references."""
 
 READERS: dict[str, Callable[[str], list[Reference]]] = {

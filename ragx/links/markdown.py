@@ -13,7 +13,10 @@ _ANY = re.compile(r"\]\(|\[\[|\]:|<a\b", re.IGNORECASE)
 _HIDDEN = re.compile(
     r"(?<!`)(`+)(?!`)(?:[^`\n]|(?!\1(?!`))`|\n(?!\s*\n))*?(?<!`)\1(?!`)|<!--[\s\S]*?(?:-->|\Z)|%%[^\n]*?%%"
 )
-_DESTINATION = r"(?:<(?P<angled>[^<>\n]*)>|(?P<bare>[^\s()<]*+(?:\([^\s()]*\)[^\s()]*+)*+))"
+_PLAIN = r"(?:[^\s()<\\]++|\\[()<]?+)*+"
+_DESTINATION = rf"(?:<(?P<angled>[^<>\n]*)>|(?P<bare>{_PLAIN}(?:\((?:[^\s()\\]++|\\[()]?+)*+\){_PLAIN})*+))"
+# A sign after a backslash means itself (CommonMark); two backslashes begin the name of a server.
+_ESCAPED = re.compile(r"\\([!-/:-@\[\]^_`{-~])")
 _TITLE = r"""(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?"""
 _INLINE = re.compile(rf"(?<!\\)\]\(\s*+{_DESTINATION}{_TITLE}\s*\)")
 _DEFINITION = re.compile(
@@ -102,7 +105,7 @@ def _label(written: str) -> str:
 
 
 def _destination(match: re.Match[str]) -> str:
-    return match["angled"] if match["angled"] is not None else match["bare"]
+    return _ESCAPED.sub(r"\1", match["angled"] if match["angled"] is not None else match["bare"])
 
 
 def _without_verbatim(text: str, body: int) -> str:
