@@ -84,3 +84,15 @@ def test_a_filter_and_a_missing_vector_leg_leave_an_overview_of_the_rest(root: P
 def test_an_overview_does_not_go_with_other_forms_of_output(query: Any, other: tuple[str, ...]) -> None:
     code, out, err = query("--global", "bees", *other)
     assert (code, out) == (2, "") and "--global goes with neither" in err
+
+
+def test_what_has_no_topic_is_not_said_to_be_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(corpus(tmp_path, {"a.md": "The only hive of bees.\n"}))
+    monkeypatch.chdir(tmp_path)
+    said = "what was found belongs to no topic, as nothing is linked to it; see it without --global\n"
+    assert run(["query", "--global", "hive"]) == 1
+    assert capsys.readouterr() == ("", said)
+    assert run(["query", "--global", "(((", "--no-rerank"]) == 1
+    assert capsys.readouterr() == ("", "nothing found in 1 chunk\n")

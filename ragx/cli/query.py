@@ -23,6 +23,7 @@ _LONGEST_ECHO = 60
 _MOST_LINES = 200
 _LARGEST_BUDGET = 1_000_000
 _MOST_CHUNKS = 1000
+_NO_TOPIC = "what was found belongs to no topic, as nothing is linked to it; see it without --global"
 
 
 def query(
@@ -165,6 +166,7 @@ def query(
         printed = {chunk_id for passage in found for chunk_id in passage.chunk_ids}
         answer = replace(answer, hits=tuple(hit for hit in answer.hits if hit.chunk_id in printed))
     answer = replace(answer, stages=(*first, *answer.stages))
+    topicless = overview and bool(answer.hits) and not communities
     if overview:
         answer = replace(answer, hits=tuple(hit for community in communities for hit in community.hits))
     if budget is not None:
@@ -183,7 +185,7 @@ def query(
     if stale := _stale(answer, limit if files_only else None):
         talk(f"note: {stale} of the results' files changed since they were indexed; run: ragx index")
     if not answer.hits:
-        talk(_nothing(asked, chunks, hidden))
+        talk(_NO_TOPIC if topicless else _nothing(asked, chunks, hidden))
         raise typer.Exit(1)
 
 
@@ -262,14 +264,16 @@ def _stale(answer: Answer, files: int | None) -> int:
 
 
 def _nothing(asked: str, chunks: int, hidden: bool) -> str:
+    from ragx.render.text import counted
+
     if not hidden:
-        return f"nothing found in {chunks:,} chunks"
+        return f"nothing found in {counted(chunks, 'chunk')}"
     echo = shlex.quote(asked.strip())
     if len(echo) > _LONGEST_ECHO or not echo.isprintable():
         echo = "..."
     elif echo.startswith("-"):
         echo = f"-- {echo}"
-    return f"nothing relevant in {chunks:,} chunks; see the nearest with: ragx query --all {echo}"
+    return f"nothing relevant in {counted(chunks, 'chunk')}; see the nearest with: ragx query --all {echo}"
 
 
 def register(app: typer.Typer) -> None:
