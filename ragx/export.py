@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ragx.errors import UsageError
+from ragx.parsing import from_json
 from ragx.store import Statement, Store, check_complete, open_index, room_in, statements
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _check_target(target: Path, *, force: bool) -> None:
 
 def _is_export(folder: Path) -> bool:
     try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
+        manifest = from_json((folder / MANIFEST).read_bytes())
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and str(manifest.get("schema", "")).startswith("ragx.export.")

@@ -249,6 +249,7 @@ def test_values_of_the_command_line_get_their_type(name: str, text: str, value: 
         ("fusion.method", "banana"),
         ("corpus.include", "[1, 2]"),
         ("corpus.include", '["a'),
+        ("corpus.include", "[" * 100_000),
         ("graph.nope", "1"),
         ("graph", "1"),
     ],

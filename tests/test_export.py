@@ -128,7 +128,8 @@ def test_only_an_earlier_export_is_replaced_and_only_when_forced(root: Path, tmp
     (target / "notebook.ipynb").write_text("{}")
     with pytest.raises(UsageError, match=r"notebook\.ipynb is not part of the export"):
         export(root / ".ragx", target, force=True)
-    for name, text in (("notes.md", "mine"), ("manifest.json", '{"schema": "other"}'), ("manifest.json", "[")):
+    others = ('{"schema": "other"}', "[", "[" * 100_000)
+    for name, text in (("notes.md", "mine"), *(("manifest.json", other) for other in others)):
         foreign = tmp_path / f"foreign-{len(text)}"
         foreign.mkdir()
         (foreign / name).write_text(text)

@@ -111,6 +111,9 @@ def test_a_folder_says_how_its_model_is_used(tmp_path: Path) -> None:
     assert after.fingerprint != before.fingerprint
     write_json(folder / "sentence_bert_config.json", {"max_seq_length": 256})
     assert load_embedder(Embeddings(model=str(folder))).window == 256
+    (folder / "sentence_bert_config.json").write_text("[" * 100_000)
+    with pytest.raises(ModelError, match="nested too deep"):
+        load_embedder(Embeddings(model=str(folder)))
 
 
 def test_a_graph_that_pools_by_itself_is_believed(tmp_path: Path) -> None:

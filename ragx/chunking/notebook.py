@@ -1,6 +1,5 @@
 """Reads a Jupyter notebook as the source of its cells, without their outputs; what is no notebook is plain text."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from ragx.chunking.blocks import blocks
 from ragx.chunking.extract import Extract, Runs
 from ragx.chunking.markdown import plain
 from ragx.chunking.sections import Section, headings_path
+from ragx.parsing import from_json
 
 LARGE_GAP = 2_000
 """A title that stands alone in its cell goes with the next cell unless there is so much between the two."""
@@ -91,8 +91,8 @@ def notebook_text(part: str) -> str:
 
 def _is_notebook(text: str) -> bool:
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = from_json(text)
+    except ValueError:
         return False
     return isinstance(found, dict) and isinstance(found.get("cells"), list)
 

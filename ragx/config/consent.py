@@ -16,6 +16,7 @@ from ragx.config.address import address
 from ragx.config.edit import write
 from ragx.config.load import home, read_text
 from ragx.errors import ConfigError, ConsentNeeded
+from ragx.parsing import from_json
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,9 @@ def _notes() -> dict[str, list[str]]:
     if path is None or not (text := read_text(path)):
         return {}
     try:
-        notes = json.loads(text)
+        notes = from_json(text)
         return {str(corpus): [str(note) for note in allowed] for corpus, allowed in notes.items()}
-    except (ValueError, AttributeError, TypeError, RecursionError) as error:
+    except (ValueError, AttributeError, TypeError) as error:
         raise ConfigError(f"{path} is damaged", f"rm {shlex.quote(str(path))}, and allow anew what is asked") from error
 
 

@@ -3,7 +3,6 @@
 import os
 import re
 import textwrap
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -13,6 +12,7 @@ from ragx.config.load import accept, allowed, lookup, parse, read_text, takes_au
 from ragx.config.settings import MACHINE_ONLY_SECTIONS, SETTINGS, Config, Setting
 from ragx.config.toml import AUTO, to_json, to_toml
 from ragx.errors import ConfigError
+from ragx.parsing import from_toml
 
 _HEAD = """\
 # Settings of this corpus; commit this file. A line that is commented out shows a default:
@@ -34,7 +34,7 @@ def parse_value(name: str, text: str) -> Any:
         elif kind is int or kind is float:
             value = kind(text)
         elif kind is not str and text.startswith("["):
-            value = tomllib.loads(f"value = {text}")["value"]
+            value = from_toml(f"value = {text}")["value"]
         elif kind is not str:
             value = [item for part in text.split(",") if (item := part.strip())]
     except ValueError:
@@ -68,9 +68,9 @@ def _uncommented(text: str, row: Setting) -> str:
         live = re.sub(r"^# ", "", match[0], flags=re.MULTILINE)
         candidate = text[: match.start()] + live + text[match.end() :]
         try:
-            if row.key in tomllib.loads(candidate).get(row.section, {}):
+            if row.key in from_toml(candidate).get(row.section, {}):
                 return candidate
-        except tomllib.TOMLDecodeError:
+        except ValueError:
             continue
     return text
 

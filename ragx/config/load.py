@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from ragx.config.settings import MACHINE_ONLY_SECTIONS, MACHINE_SECTIONS, SECTIONS, SETTINGS, Config, Origin, Setting
 from ragx.config.toml import AUTO, to_toml
 from ragx.errors import ConfigError
+from ragx.parsing import from_toml
 
 PROJECT_FILE: Literal["ragx.toml"] = "ragx.toml"
 MACHINE_FILE: Literal["~/.ragxrc"] = "~/.ragxrc"
@@ -133,14 +134,14 @@ def read_text(path: Path) -> str:
 def parse(path: Path, text: str) -> dict[str, Any]:
     """The TOML tables of `text`; ConfigError with the line and column of what is malformed."""
     try:
-        return tomllib.loads(text)
+        return from_toml(text)
     except tomllib.TOMLDecodeError as error:
         reason, line, column = str(error), text.count("\n") + 1, len(text) - text.rfind("\n")
         if place := re.search(r" \(at line (\d+), column (\d+)\)$", reason):
             reason, line, column = reason[: place.start()], int(place[1]), int(place[2])
         reason = reason.removesuffix(" (at end of document)")
         raise ConfigError(f"{path}, line {line}, column {column}: malformed TOML: {reason}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path}: malformed TOML: {error}") from error
 
 

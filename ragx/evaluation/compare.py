@@ -1,6 +1,5 @@
 """Tells a difference between two measurements from noise: paired bootstrap intervals over the queries of both."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from ragx.errors import UsageError
 from ragx.evaluation.metrics import METRICS, measure
+from ragx.parsing import from_json
 
 RESAMPLES = 10_000
 _SEED = 42
@@ -107,10 +107,10 @@ def _pairs(old: Sequence[Scored], new: Sequence[Scored]) -> list[tuple[Scored, S
 def read_outcomes(path: Path) -> tuple[Scored, ...]:
     """What `eval --json` wrote into a file; UsageError where it is something else."""
     try:
-        document: Any = json.loads(path.read_bytes())
+        document: Any = from_json(path.read_bytes())
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError):
+    except ValueError:
         document = None
     try:
         if document["schema"] != "ragx.eval.v1":

@@ -1,6 +1,5 @@
 """Queries with the files or lines that answer them: read from JSONL, held against an index, found in a ranking."""
 
-import json
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ragx.errors import UsageError
+from ragx.parsing import from_json
 
 _RELEVANT = ("relevant", "relevant_files")
 _AT_LINE = re.compile(r"(.+):(\d+)")
@@ -65,10 +65,10 @@ def read_queries(path: Path) -> tuple[JudgedQuery, ...]:
 
 def _query(number: int, line: bytes) -> JudgedQuery:
     try:
-        entry: Any = json.loads(line.decode())
+        entry: Any = from_json(line.decode())
     except UnicodeDecodeError:
         raise ValueError("not UTF-8") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ValueError(f"not JSON ({error})") from None
     if not isinstance(entry, dict):
         raise ValueError("not a JSON object")

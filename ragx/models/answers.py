@@ -3,7 +3,10 @@
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
+
+from ragx.parsing import unnested
 
 _ITEM = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,3}[.):])\s+(.*)$")
 _MARKUP = re.compile(r"^[*_`\"'\u201c\u201d\s]+|[*_`\"'\u201c\u201d\s]+$")
@@ -19,8 +22,8 @@ def json_in(text: str) -> Any:
         if start < end:
             continue  # inside of what was read
         try:
-            value, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
+            value, end = unnested(partial(decoder.raw_decode, text, start))
+        except ValueError:
             continue
         if isinstance(value, dict):
             return value

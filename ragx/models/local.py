@@ -1,11 +1,11 @@
 """A folder with a model in it, described by the files that Hugging Face exports leave there."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from ragx.errors import ModelError
 from ragx.models.catalogue import EmbedderRow, File, Files, Pooling, RerankerRow
+from ragx.parsing import from_json
 
 GRAPHS = ("model.onnx", "onnx/model.onnx")
 
@@ -91,7 +91,7 @@ def _pooling(config: dict[str, Any]) -> Pooling:
 
 def _json(folder: Path, name: str) -> dict[str, Any]:
     try:
-        value = json.loads((folder / name).read_text(encoding="utf-8"))
+        value = from_json((folder / name).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

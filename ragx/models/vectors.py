@@ -1,11 +1,12 @@
 """Vectors out of a server's answer, each one proven: right count, order and dimension, finite, with a direction."""
 
-import json
 import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ragx.parsing import from_json
 
 
 class Refused(ValueError):
@@ -77,7 +78,7 @@ def _direction(values: list[float]) -> NDArray[np.float32]:
 def parse(content: bytes) -> Any:
     """The JSON value of an answer; Refused where it is none."""
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
+        return from_json(content)
+    except ValueError:
         start = content[:60].decode("utf-8", "replace")
         raise Refused(f"sent no JSON but {start!r}" if start.strip() else "sent an empty answer") from None
