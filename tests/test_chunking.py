@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragx.chunking import chunk, normalise
@@ -30,7 +30,6 @@ def covered(spans: Iterable[Span]) -> set[int]:
     return {at for span in spans for at in range(span.start, span.end)}
 
 
-@settings(deadline=None)
 @given(texts, kinds, counters, sizes, overlaps)
 def test_chunks_cover_the_text_in_order_and_within_their_size(
     text: str, kind: str, counter: TokenCounter, size: int, overlap: float
@@ -50,7 +49,6 @@ def test_chunks_cover_the_text_in_order_and_within_their_size(
     assert spans == chunk(text, kind, counter, size, overlap)
 
 
-@settings(deadline=None)
 @given(texts, kinds, sizes, overlaps)
 @example("a\r\n\r\nb\r\rc", "text", 1, 0.0)
 @example("\ufeff\ufeff", "text", 1, 0.0)
@@ -63,7 +61,6 @@ def test_a_crlf_conversion_changes_no_chunk(text: str, kind: str, size: int, ove
         assert [(normalise(other[s.start : s.end]), s.kind, s.headings) for s in found] == expected
 
 
-@settings(deadline=None)
 @given(texts.map(normalise), sizes, overlaps)
 def test_a_fence_that_fits_is_never_split(text: str, size: int, overlap: float) -> None:
     spans = chunk(text, "markdown", WORDS, size, overlap)
@@ -73,7 +70,6 @@ def test_a_fence_that_fits_is_never_split(text: str, size: int, overlap: float) 
             assert not [span for span in spans if first < span.start < end or first < span.end < end]
 
 
-@settings(deadline=None)
 @given(texts, texts, sizes)
 def test_an_edit_in_one_section_leaves_the_chunks_of_another(before: str, after: str, size: int) -> None:
     section = "\n\n# Title\n\nOne two three. Four five six.\nSeven eight.\n\n```\nnine ten\n```\n"
@@ -123,7 +119,6 @@ def test_a_short_last_part_that_fits_folds_into_the_one_before() -> None:
     assert cut("a b c d e", 3, counter=Wary()) == ["a b", "c d e"]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["one", "two.", "\n", "\n\n"]), max_size=40).map(" ".join), sizes, overlaps)
 def test_a_last_part_stands_alone_only_where_the_one_before_is_full(text: str, size: int, overlap: float) -> None:
     spans = chunk(text, "text", WORDS, size, overlap)

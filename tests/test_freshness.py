@@ -183,7 +183,7 @@ def files(draw: st.DrawFn) -> tuple[list[str], int, int, int]:
     return lines, first, last, draw(st.integers(0, len(lines[first - 1].rstrip("\r\n"))))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(files(), st.sampled_from(ENCODINGS), st.integers(0, 3), st.integers(0, 3))
 def test_the_context_is_whole_lines_in_every_encoding_and_with_every_line_end(
     file: tuple[list[str], int, int, int], encoding: tuple[str, bytes], before: int, after: int

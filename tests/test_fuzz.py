@@ -73,7 +73,6 @@ def test_any_bytes_are_a_text_that_leads_back_to_them_or_none(data: bytes) -> No
         assert read_as(data[offsets[at] : offsets[at + len(piece)]], document.encoding) == piece
 
 
-@settings(deadline=None)
 @given(texts, kinds, st.integers(8, 60), st.sampled_from([0.0, 0.15, 0.5]))
 def test_any_text_of_any_kind_is_cut_titled_linked_and_read(text: str, kind: str, size: int, overlap: float) -> None:
     spans = chunk(text, kind, WORDS, size, overlap)
@@ -108,25 +107,23 @@ def check(searcher: Searcher, query: str, **stages: bool) -> None:
     valid(json.loads(json.dumps(query_document(answer, searcher.config), allow_nan=False)))
 
 
-@settings(deadline=None)
 @given(query=TEXTS)
 def test_any_query_is_answered_by_its_words(searcher: Searcher, query: str) -> None:
     check(searcher, query, **WORDS_ALONE)
 
 
-@settings(deadline=None, max_examples=EXAMPLES // 2)
+@settings(max_examples=EXAMPLES // 2)
 @given(query=TEXTS)
 def test_any_query_is_answered_by_words_vectors_and_graph(searcher: Searcher, query: str) -> None:
     check(searcher, query, rerank=False)
 
 
-@settings(deadline=None, max_examples=EXAMPLES // 10)
+@settings(max_examples=EXAMPLES // 10)
 @given(query=TEXTS)
 def test_any_query_is_answered_by_all_stages(searcher: Searcher, query: str) -> None:
     check(searcher, query)
 
 
-@settings(deadline=None)
 @given(data=st.data(), path=st.sampled_from(sorted(NOTES)))
 def test_any_words_of_a_note_find_it(searcher: Searcher, data: st.DataObject, path: str) -> None:
     words = NOTES[path].split()
@@ -154,7 +151,6 @@ toml = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None)
 @given(content=toml.map(str.encode) | st.binary(max_size=40), machine=st.booleans())
 def test_any_settings_are_loaded_or_refused_by_the_name_of_their_file(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, machine: bool

@@ -152,7 +152,7 @@ IGNORE_FILE = st.lists(PATTERNS, max_size=4).map("\n".join)
 
 
 @pytest.mark.skipif(GIT is None, reason="needs git")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(IGNORE_FILE, IGNORE_FILE, IGNORE_FILE, st.sampled_from(["", "b/", "foo/"]))
 def test_same_files_as_git_lists(repository: Path, top: str, below: str, exclude: str, corpus: str) -> None:
     grow(repository, {".gitignore": top, "b/.gitignore": below, ".git/info/exclude": exclude})

@@ -34,7 +34,7 @@ def brute_force(vectors: np.ndarray, rows: list[int], candidates: list[int], k: 
 matrices = st.lists(st.lists(st.sampled_from([-1.0, 0.0, 0.25, 1.0]), min_size=4, max_size=4), min_size=1, max_size=25)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(rows=matrices, k=st.integers(1, 12), data=st.data())
 def test_nearest_equals_brute_force(rows: list[list[float]], k: int, data: st.DataObject) -> None:
     vectors = unit(rows)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from ragx.errors import ConfigError
@@ -118,12 +118,7 @@ def apply(root: Path, action: str, name: str, argument: str) -> None:
 
 
 @pytest.mark.parametrize("toml", ["", SUBCHUNKS], ids=["chunk", "subchunk"])
-@settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-)
+@settings(max_examples=15, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     first=st.dictionaries(st.sampled_from(NAMES), contents, min_size=1),
     then=st.lists(edits, max_size=8),

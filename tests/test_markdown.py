@@ -116,7 +116,7 @@ _COMMONMARK = MarkdownIt("commonmark", {"maxNesting": 100})
 _COMMONMARK.core.ruler.enableOnly(["normalize", "block"])
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     st.lists(st.tuples(st.sampled_from(_PREFIXES), st.sampled_from(_BODIES)).map("".join), max_size=12).map("\n".join)
 )
@@ -226,7 +226,6 @@ def test_without_front_matter_the_first_heading_is_the_title() -> None:
     assert title_of("# not a heading", "python") == title_of("", "markdown") == title_of("", "text") == ""
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab:'\"\\|>[]{}#-~u0d \n\t=+", max_size=60))
 def test_no_front_matter_makes_the_title_fail(text: str) -> None:
     for mark in ("---", "+++"):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragx.chunking import READERS, chunk, normalise, readable, title_of
@@ -172,7 +172,6 @@ MEMBER_AFTER_A_SOURCE = json.dumps(
 )
 
 
-@settings(deadline=None)
 @given(
     st.one_of(st.tuples(pages, st.just("html")), st.tuples(notebooks, st.just("notebook"))),
     st.integers(1, 30),
@@ -195,7 +194,6 @@ def test_the_readable_text_of_the_chunks_is_that_of_the_file(file: tuple[str, st
     assert [(one.start, one.end) for one in spans] == sorted((one.start, one.end) for one in spans)
 
 
-@settings(deadline=None)
 @given(pages)
 def test_other_line_ends_change_no_readable_text(text: str) -> None:
     plain = normalise(text)

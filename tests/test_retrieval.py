@@ -172,7 +172,7 @@ traversals = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=40, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @example(  # a chunk that no edge leaves relays nothing, but is one of the hottest
     seed=17454,
     legs="both",

@@ -24,7 +24,7 @@ texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=60).map
 kinds = st.sampled_from(sorted(SECTIONERS.keys() - READERS.keys()))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(texts, kinds, st.integers(1, 60), st.sampled_from([0.0, 0.15]))
 def test_chunks_of_every_kind_cover_the_text_in_order(text: str, kind: str, size: int, overlap: float) -> None:
     spans = chunk(text, kind, WORDS, size, overlap)
@@ -39,7 +39,7 @@ def test_chunks_of_every_kind_cover_the_text_in_order(text: str, kind: str, size
         assert len(text[span.start : span.end]) == 1 or WORDS.count(normalise(text[span.start : span.end])) <= size
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(texts, kinds)
 def test_sections_of_every_kind_are_contiguous(text: str, kind: str) -> None:
     plain = normalise(text)
@@ -50,7 +50,7 @@ def test_sections_of_every_kind_are_contiguous(text: str, kind: str) -> None:
         assert all(section.start <= start < end <= section.end for start, end in section.fences)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(texts, kinds)
 def test_a_crlf_conversion_changes_no_chunk_of_any_kind(text: str, kind: str) -> None:
     plain = normalise(text)
