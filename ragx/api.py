@@ -109,15 +109,18 @@ def search(
     rerank: bool | None = None,
     graph: bool = True,
     lexical: bool = True,
+    expand: bool | None = None,
     deep: bool = False,
     paths: Sequence[str] = (),
     kinds: Sequence[str] = (),
     hnsw: bool | None = None,
+    fold: bool | None = None,
 ) -> pa.Table:
     """The best chunks for `query`, best first, one a row, with the columns of `RESULT`; no row: nothing is relevant.
 
-    `None` leaves a choice to the settings; `deep` searches again with what the first hit says; `paths` (globs of the
-    corpus) and `kinds` (of files) restrict the search.
+    `None` leaves a choice to the settings; `expand` asks a chat model for other wordings; `deep` searches again with
+    what the first hit says; `paths` (files, folders or globs of the corpus) and `kinds` (of files) restrict the
+    search; `hnsw` searches the vector index (False: scans all vectors); `fold` gives what is nearly the same once.
     A stage that cannot run is a warning. Models stay loaded, and a newly published index is seen.
     """
     options = Options(
@@ -125,10 +128,12 @@ def search(
         rerank=rerank,
         graph=graph,
         lexical=lexical,
+        expand=expand,
         deep=deep,
         paths=tuple(paths),
         kinds=tuple(kinds),
         hnsw=hnsw,
+        fold=fold,
     )
     with _lock:
         answer = _searcher(_corpus(path)).search(query, options)

@@ -92,6 +92,10 @@ def test_options_are_those_of_a_query(root: Path) -> None:
         "garden/garlic.md",
         "garden/honey.md",
     }
+    with pytest.warns(UserWarning, match="no indexed file matches --path nope"):
+        assert ragx.search("bees", root, rerank=False, paths=["nope"]).num_rows == 0
+    with pytest.warns(UserWarning, match="expansion"):
+        assert ragx.search("bees", root, rerank=False, expand=True).num_rows
 
 
 def test_nothing_relevant_is_a_table_without_rows(root: Path) -> None:

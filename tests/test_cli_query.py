@@ -193,6 +193,19 @@ def test_stages_left_out_are_named(corpus: Corpus) -> None:
     assert document["results"][0]["file"] == "bees.md"
 
 
+def test_switches_of_a_query_reach_their_stage(corpus: Corpus) -> None:
+    def stages(*switches: str) -> dict[str, dict[str, Any]]:
+        return {stage["name"]: stage for stage in corpus.json("query", "bees", "--no-rerank", *switches)[1]["stages"]}
+
+    assert stages("--exact")["vector"]["detail"] == "exact scan"
+    assert [stages(*switches)["second"]["ran"] for switches in ([], ["--deep"])] == [False, True]
+
+
+def test_a_filter_that_matches_no_file_is_told_from_a_search_without_result(corpus: Corpus) -> None:
+    code, out, err = corpus.ragx("query", "bees", "--path", "./nope.md", "--path", "no/*.md")
+    assert (code, out, err.splitlines()[0]) == (1, "", "no indexed file matches --path nope.md --path no/*.md")
+
+
 def test_a_stage_that_cannot_run_is_one_warning_and_named_in_the_json(corpus: Corpus) -> None:
     code, out, err = corpus.ragx("query", "bees", "--expand", "--json", "--top", "1")
     stages = {stage["name"]: stage for stage in valid(json.loads(out))["stages"]}

@@ -186,6 +186,9 @@ def test_the_command_line(
     assert run(["export", target, "--force", "--only", "files", "--json"]) == 0
     out, err = capsys.readouterr()
     assert list(valid(json.loads(out))["tables"]) == ["files"] and err == "exporting files\n"
+    assert run(["export", target, "--force", "--only", "chunks", "--no-text", "--quiet"]) == 0
+    assert capsys.readouterr().out == "chunks.parquet           7 rows\n"
+    assert "text" not in pq.read_schema(f"{target}/chunks.parquet").names
     for arguments, said in (
         (["--only", "terms"], "there is no table terms to export; choose from: files, chunks"),
         (["--only", "embeddings", "--no-embeddings"], "leave nothing"),

@@ -41,9 +41,11 @@ def export(
     if json:
         emit_json(manifest)
     else:
+        from ragx.render.text import counted
+
         width = max(len(table["file"]) for table in written)
         for table in written:
-            print(f"{table['file']:<{width}}  {table['rows']:>10,} rows")
+            print(f"{table['file']:<{width}}  {counted(table['rows'], 'row'):>15}")
     if not any(table["rows"] for table in written):
         talk("the index is empty")
         raise typer.Exit(1)

@@ -9,10 +9,11 @@ _SEARCH = statements("search")
 _WILDCARDS = frozenset("*?[")
 
 
-def set_scope(store: Store, paths: Sequence[str], kinds: Sequence[str]) -> bool:
-    """Restricts the next query to the files that match one of `paths` and one of `kinds`; False: to none.
+def set_scope(store: Store, paths: Sequence[str], kinds: Sequence[str], warn: Callable[[str], None]) -> bool:
+    """Restricts the next query to the files that match one of `paths` and one of `kinds`; False: it is not restricted.
 
-    A path without wildcards is a file or a folder; with wildcards it is a gitignore-style glob.
+    A path without wildcards is a file or a folder; with wildcards it is a gitignore-style glob. Warns where no file
+    matches.
     """
     store.run(_SEARCH.clear_scope)
     if not paths and not kinds:
@@ -30,6 +31,9 @@ def set_scope(store: Store, paths: Sequence[str], kinds: Sequence[str]) -> bool:
         for file_id, path, kind in files
         if (not kinds or kind in kinds) and (not paths or not literal.isdisjoint(_with_parents(path)) or globs(path))
     ]
+    if not chosen:
+        filters = [*(f"--path {path}" for path in paths), *(f"--kind {kind}" for kind in kinds)]
+        warn(f"no indexed file matches {' '.join(filters)}")
     store.run(_SEARCH.set_scope, file_ids=chosen)
     return True
 

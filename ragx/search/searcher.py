@@ -58,7 +58,7 @@ class Searcher:
         """The best chunks and files for `query`; stages that cannot run are skipped with a warning and named."""
         if not query.strip():
             raise UsageError("the query is empty", 'try: ragx query "how are backups made?"')
-        self.legs.scoped = set_scope(self.store, options.paths, options.kinds)
+        self.legs.scoped = set_scope(self.store, options.paths, options.kinds, self.warn)
         config = self.config
         tokens = query_terms(query, self.languages)
         top = config.query.top if options.top is None else options.top
