@@ -140,6 +140,29 @@ def test_a_server_that_dies_half_way_loses_nothing(
     assert dump(root) == undisturbed(root)
 
 
+def test_a_server_that_dies_amid_the_sub_chunks_loses_none_of_them(
+    root: Path, server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sections = "".join(f"The {word} is fed at {hour}. " for hour in range(6, 15) for word in ("hen", "cow", "owl"))
+    write(root, {"long.md": f"# Feeding\n\n{sections}\n"})
+    settings = (root / "ragx.toml").read_text() + '[graph]\nedge_source = "subchunk"\nsubchunk_size_tokens = 16\n'
+    write(root, {"ragx.toml": settings})
+    chunks = len(NOTES) + 1
+    # Chunks and their own sentences come first; of the sub-chunks one batch arrives.
+    answered = 1 + 2 * -(-chunks // 5) + 1
+    server.plan = [*[""] * answered, "die"]
+    assert f"nothing listens at {server.url}" in index_fails(root, capsys)
+    paid = set(server.requests[answered - 1].texts)
+    server.start()
+    server.requests.clear()
+    report = build(root)
+    assert len(paid) == 5 and report.texts_embedded and not paid & set(server.texts)
+    rows = dump(root)
+    assert sum(row[2].startswith("The ") for row in rows["subchunks"]) > 2
+    build(root, full=True)
+    assert dump(root) == rows
+
+
 def test_several_requests_at_once_give_the_same_index(root: Path, server: Server) -> None:
     rows = undisturbed(root)
     delays = iter([0.03, 0.0, 0.02, 0.0, 0.01] * 10)

@@ -54,6 +54,18 @@ def test_vectors_of_sub_chunks_are_kept_apart_used_again_and_forgotten(tmp_path:
         assert store.connection.execute("SELECT count(*) FROM embeddings_subchunk").fetchall() == [(0,)]
 
 
+def test_another_source_of_edges_takes_a_full_build_and_leaves_nothing_of_the_one_before(tmp_path: Path) -> None:
+    root = corpus(tmp_path, {**FILES, "ragx.toml": ""})
+    build(root)
+    whole = dump(root)
+    write(root, {"ragx.toml": FILES["ragx.toml"]})
+    build(root, full=True)
+    assert len(dump(root)["subchunks"]) == 5
+    write(root, {"ragx.toml": ""})
+    build(root, full=True)
+    assert dump(root) == whole and not whole["subchunks"]
+
+
 def test_the_rows_of_its_group_do_not_take_places_in_a_rows_list() -> None:
     vectors = np.array([[1, 0], [0.96, 0.28], [0.8, 0.6], [0.6, 0.8], [0, 1]], np.float32)
     rows, group = np.arange(5), np.array([0, 0, 0, 1, 1])
