@@ -92,7 +92,7 @@ def test_options_are_those_of_a_query(root: Path) -> None:
         "garden/garlic.md",
         "garden/honey.md",
     }
-    with pytest.warns(UserWarning, match="no indexed file matches --path nope"):
+    with pytest.warns(UserWarning, match="no indexed file matches nope"):
         assert ragx.search("bees", root, rerank=False, paths=["nope"]).num_rows == 0
     with pytest.warns(UserWarning, match="expansion"):
         assert ragx.search("bees", root, rerank=False, expand=True).num_rows

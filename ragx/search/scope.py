@@ -32,8 +32,8 @@ def set_scope(store: Store, paths: Sequence[str], kinds: Sequence[str], warn: Ca
         if (not kinds or kind in kinds) and (not paths or not literal.isdisjoint(_with_parents(path)) or globs(path))
     ]
     if not chosen:
-        filters = [*(f"--path {path}" for path in paths), *(f"--kind {kind}" for kind in kinds)]
-        warn(f"no indexed file matches {' '.join(filters)}")
+        of_kind = f" of kind {' or '.join(kinds)}" if kinds else ""
+        warn(f"no indexed file{of_kind} matches {' or '.join(paths)}")
     store.run(_SEARCH.set_scope, file_ids=chosen)
     return True
 
