@@ -1,6 +1,5 @@
 """A searcher that has answered other questions answers the next one as if it were its first."""
 
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 import ragx
 from ragx.search import Options, Searcher
 from ragx.store import open_index
-from tests.corpora import ask, build, corpus, searcher_of, settings_of, write
+from tests.corpora import ask, build, corpus, settings_of, write
 
 SUBJECTS = ("vault", "garden", "kitten", "rootstock", "orchestra", "oven")
 VERBS = (
@@ -75,13 +74,20 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_no_query_leaves_anything_to_the_next(root: Path, toml: str, asked: list[tuple[str, Options]]) -> None:
     # Plans, degrees and tables outlive a query.
     write(root, {"ragx.toml": toml})
-    with contextmanager(searcher_of)(root) as reused:
+    told: list[str] = []
+    with open_index(root / ".ragx") as kept:
+        reused = Searcher(kept, settings_of(root), told.append, root=root)
         for query, how in asked:
             answer = reused.search(query, how)
+            said = told[:]
+            told.clear()
             with open_index(root / ".ragx") as store:
-                fresh = Searcher(store, settings_of(root), pytest.fail, root=root)
+                fresh = Searcher(store, settings_of(root), told.append, root=root)
                 fresh.models.take_over(reused.models)
                 assert fresh.search(query, how) == answer
+            assert told == said
+            assert all(line.startswith("no indexed file") for line in told)
+            told.clear()
 
 
 def test_an_index_that_was_published_since_is_answered_from(tmp_path: Path) -> None:
