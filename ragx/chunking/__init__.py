@@ -42,7 +42,7 @@ READERS: dict[str, tuple[Callable[[str], Extract], Callable[[str], str]]] = {
 }
 """What reads the text of a whole file, and of a chunk of it, for the kinds whose files are markup around a text."""
 
-VERSION = 3
+VERSION = 4
 """Changes whenever the same text could get other spans."""
 
 _BOM = "\ufeff"

@@ -29,7 +29,9 @@ _CUTS = (re.compile(r"\n[^\S\n]*\n\s*"), _LINE, _SENTENCE, _WORD, _CODE_WORD)
 _STARTS = ((_LINE, _SENTENCE), (_WORD,), (_CODE_WORD,))
 """Where what a part repeats may start, the best first."""
 
-_NOT_BLANK = re.compile(r"\S")
+_NOT_BLANK = re.compile(r"[^\s\ufeff]")
+"""What makes a span: a byte order mark in the middle of a file, where two were joined, is no text."""
+
 _ZERO_WIDTH_JOINER = "\u200d"
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 
